@@ -1,0 +1,102 @@
+"""From a manifest to a `RuntimePlan`: every question about the adapters is answered here.
+
+Order: the base is found and matched against the manifest -> each adapter is found, verified and
+checked against the base -> its runtime form is made -> the plan is put together. Whatever cannot
+be applied exactly is refused here, before the worker hears of it.
+"""
+
+from collections.abc import Callable
+
+from veneer.compose.forms import Forms
+from veneer.compose.manifest import AdapterRef, Manifest
+from veneer.compose.plan import ContextSettings, PlannedAdapter, RuntimePlan
+from veneer.compose.stacks import base_ref
+from veneer.errors import Incompatible, NeedsOverlay
+from veneer.identity import execution_id
+from veneer.store.library import Library
+from veneer.store.records import StoredAdapter, StoredBase
+from veneer.tasks import CancelToken, Progress, silent
+
+LANE = "stock"
+
+
+class Compiler:
+    """Compiles manifests against one workspace."""
+
+    def __init__(self, library: Library, forms: Forms) -> None:
+        self._library = library
+        self._forms = forms
+
+    def validate(
+        self,
+        manifest: Manifest,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> tuple[StoredBase, tuple[StoredAdapter, ...]]:
+        """Find, verify and check everything the manifest names.
+
+        Raises `NotFound`, `Damaged`, `Incompatible`, `NeedsOverlay`, `Cancelled`.
+        """
+        base = self._base(manifest)
+        self._library.verify_base(base, progress, cancel)
+        adapters: list[StoredAdapter] = []
+        for ref in manifest.composition.adapters:
+            if cancel is not None:
+                cancel.check()
+            adapters.append(self._adapter(ref, base))
+        return base, tuple(adapters)
+
+    def plan(
+        self,
+        manifest: Manifest,
+        base: StoredBase,
+        adapters: tuple[StoredAdapter, ...],
+        context: ContextSettings,
+        runtime_build: str,
+    ) -> RuntimePlan:
+        """Put the plan together, making runtime forms as needed."""
+        execution = execution_id(manifest.id, runtime_build, LANE, context.identity())
+        scales = [ref.scale for ref in manifest.composition.adapters]
+        return RuntimePlan(
+            composition=manifest.id,
+            execution=execution,
+            base=base.digest,
+            base_name=base.name,
+            base_path=base.path,
+            adapters=tuple(
+                PlannedAdapter(
+                    digest=adapter.digest,
+                    name=adapter.name,
+                    path=str(self._forms.ensure(adapter, base)),
+                    scale=scale,
+                )
+                for adapter, scale in zip(adapters, scales, strict=True)
+            ),
+            context=context,
+        )
+
+    def _base(self, manifest: Manifest) -> StoredBase:
+        (digest,) = manifest.composition.base.digests
+        base = self._library.base(digest)
+        if base_ref(base) != manifest.composition.base:
+            raise Incompatible(
+                f"The manifest describes the base “{base.name}” differently from what it is: its "
+                "architecture, tokenizer or quantization does not match."
+            )
+        return base
+
+    def _adapter(self, ref: AdapterRef, base: StoredBase) -> StoredAdapter:
+        adapter = self._library.adapter(ref.digest)
+        self._library.verify_adapter(adapter)
+        report = self._library.check(adapter.digest, base.digest)
+        if not report.ok:
+            raise _refusal(report.problems[0].code)(
+                f"“{adapter.name}” cannot be applied to “{base.name}”: "
+                + report.problems[0].message
+                + (f" (and {len(report.problems) - 1} more)" if len(report.problems) > 1 else "")
+            )
+        return adapter
+
+
+def _refusal(code: str) -> Callable[[str], Incompatible | NeedsOverlay]:
+    return NeedsOverlay if code == NeedsOverlay.code else Incompatible

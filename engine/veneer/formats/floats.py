@@ -1,0 +1,51 @@
+"""Tensor bytes to float32, whatever float the file stored.
+
+Both file formats end here. F16 and BF16 widen exactly; F64 is rounded to the nearest float32, and
+becomes infinite (which the caller's scan reports) where it does not fit.
+"""
+
+from typing import Any, BinaryIO, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from veneer.errors import FormatError
+
+STORAGE: Final = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "F64": "<f8"}
+"""Float type -> the numpy dtype of its bytes. BF16 is the upper half of a float32."""
+
+_BF16_SHIFT = np.uint32(16)
+
+
+def read_floats(
+    file: BinaryIO, offset: int, dtype: str, shape: tuple[int, ...], name: str
+) -> NDArray[np.float32]:
+    """Read a tensor that starts at byte `offset`, as C-contiguous float32 of `shape`.
+
+    Raises `FormatError` DTYPE for a type outside `STORAGE`, TRUNCATED where the file is short.
+    """
+    if dtype not in STORAGE:
+        floats = ", ".join(STORAGE)
+        raise FormatError("DTYPE", f"{name} is stored as {dtype}; weights can be {floats}.")
+    stored = np.empty(shape, dtype=STORAGE[dtype])
+    _fill(file, offset, stored.reshape(-1).view(np.uint8).data, name)
+    return _widen(stored, dtype)
+
+
+def _fill(file: BinaryIO, offset: int, view: memoryview, name: str) -> None:
+    file.seek(offset)
+    done = 0
+    while done < len(view):
+        count = cast("Any", file).readinto(view[done:])
+        if not count:
+            raise FormatError("TRUNCATED", f"The file ends in the middle of {name}.")
+        done += count
+
+
+def _widen(stored: NDArray[Any], dtype: str) -> NDArray[np.float32]:
+    if dtype == "BF16":
+        wide = stored.astype(np.uint32)
+        wide <<= _BF16_SHIFT
+        return wide.view(np.float32)
+    with np.errstate(over="ignore"):
+        return stored.astype(np.float32, copy=False)

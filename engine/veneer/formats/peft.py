@@ -1,0 +1,251 @@
+"""PEFT's `adapter_config.json`: what it says about strength, and what it asks for besides.
+
+A config has some forty fields, and a field that is overlooked changes what the adapter does
+without a trace. So every field is in one of three tables: those that are executed (`PeftConfig`),
+those that cannot matter once training is over (`_WITHOUT_EFFECT`), and those that are refused
+unless they are off, each with its reason (`_REFUSED`). A field in none of them must be off.
+
+Executing another field means moving its line from `_REFUSED` into `PeftConfig`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, TypeGuard, cast
+
+from veneer.errors import FormatError, UnsupportedAdapter
+from veneer.formats.patterns import Pattern, compile_pattern
+from veneer.formats.strict_json import parse_object
+
+_CONFIG_MAX = 1 << 20
+_RANK_MAX = 65_536
+ALPHA_MAX = 1e6
+"""The largest |alpha| that is believed; trained ones stay below 10,000."""
+_WORK_MAX = 50_000_000
+_FILE = "adapter_config.json"
+
+
+@dataclass(frozen=True)
+class PeftConfig:
+    """The part of a config that is executed.
+
+    `fan_in_fan_out` tells PEFT in which order the base stores its matrix (GPT-2's Conv1D keeps
+    the transpose). A and B have the same orientation either way, and a GGUF base stores every
+    matrix the usual way round, so the field is kept but changes nothing.
+    """
+
+    r: int
+    lora_alpha: float
+    use_rslora: bool
+    fan_in_fan_out: bool
+    rank_pattern: Mapping[str, int]
+    alpha_pattern: Mapping[str, float]
+    target_modules: tuple[str, ...] | None
+    base_model: str | None
+    revision: str | None
+
+
+@dataclass(frozen=True)
+class Strength:
+    """A module's rank, and the factor PEFT multiplies B·A by."""
+
+    rank: int
+    scaling: float
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    field: str
+    off: tuple[Any, ...]
+    reason: str
+
+
+_OFF: Final[tuple[Any, ...]] = (None, False, [], {}, "")
+_REFUSED: Final = (
+    _Refusal("use_dora", _OFF, "it is a DoRA adapter, which also rescales the base's weights"),
+    _Refusal("lora_bias", _OFF, "it has trained biases (lora_bias)"),
+    _Refusal("bias", (None, "none"), "it was trained together with the base's biases"),
+    _Refusal("modules_to_save", _OFF, "it replaces whole modules of the base (modules_to_save)"),
+    _Refusal(
+        "init_lora_weights",
+        (None, True, False, "gaussian", "orthogonal"),
+        "its training changed the base's own weights or their start (init_lora_weights); convert "
+        "it with PEFT's path_initial_model_for_weight_conversion first",
+    ),
+    _Refusal("layer_replication", _OFF, "it repeats layers of the base (layer_replication)"),
+    _Refusal("trainable_token_indices", _OFF, "it has retrained tokens (trainable_token_indices)"),
+    _Refusal("alora_invocation_tokens", _OFF, "it is an activated LoRA (aLoRA)"),
+    _Refusal("invocation_string", _OFF, "it is an activated LoRA (aLoRA)"),
+    _Refusal("megatron_config", _OFF, "it was trained with Megatron's parallel layers"),
+    _Refusal("use_qalora", _OFF, "it is a QALoRA adapter, which groups its inputs"),
+    _Refusal("target_parameters", _OFF, "it adapts bare parameters (target_parameters)"),
+    _Refusal("use_bdlora", _OFF, "it is block-diagonal (use_bdlora)"),
+    _Refusal("velora_config", _OFF, "it is a VeLoRA adapter"),
+    _Refusal("monteclora_config", _OFF, "it is a MonteCLoRA adapter, which samples its weights"),
+    _Refusal("arrow_config", _OFF, "it is an Arrow router over other adapters"),
+    _Refusal("kasa_config", _OFF, "it is a KaSA adapter, which also changes the base's weights"),
+    _Refusal("ensure_weight_tying", _OFF, "it ties its embedding and head (ensure_weight_tying)"),
+    _Refusal("task_type", (None, "", "CAUSAL_LM"), "it was not made to generate text (task_type)"),
+)
+
+_EXECUTED: Final = frozenset(
+    {
+        "peft_type",
+        "r",
+        "lora_alpha",
+        "use_rslora",
+        "fan_in_fan_out",
+        "rank_pattern",
+        "alpha_pattern",
+        "target_modules",
+        "base_model_name_or_path",
+        "revision",
+    }
+)
+_WITHOUT_EFFECT: Final = frozenset(
+    {
+        "auto_mapping",
+        "corda_config",  # read only while init_lora_weights says so, as the next ones
+        "eva_config",
+        "exclude_modules",  # the saved tensors are what remained after exclusion
+        "inference_mode",
+        "layers_pattern",  # the saved tensors are the layers that were chosen
+        "layers_to_transform",
+        "loftq_config",
+        "lora_dropout",
+        "lora_ga_config",
+        "megatron_core",  # the name of a library, used together with megatron_config
+        "merge_weights",
+        "peft_version",
+        "qalora_group_size",  # used together with use_qalora
+        "runtime_config",
+    }
+)
+
+
+def read_config(file: BinaryIO) -> PeftConfig:
+    """Read and judge an open `adapter_config.json`.
+
+    Raises `FormatError` SIZE, JSON or CONFIG for a bad file, `UnsupportedAdapter` with the reason
+    for a good one that asks for more than is executed.
+    """
+    raw = file.read(_CONFIG_MAX + 1)
+    if len(raw) > _CONFIG_MAX:
+        raise FormatError("SIZE", f"{_FILE} is larger than {_CONFIG_MAX >> 20} MB.")
+    table = parse_object(raw, _FILE)
+    _refuse_other_kinds(table)
+    _refuse_other_fields(table)
+    return PeftConfig(
+        r=_rank(table.get("r"), "r"),
+        lora_alpha=_alpha(table.get("lora_alpha"), "lora_alpha"),
+        use_rslora=_flag(table, "use_rslora"),
+        fan_in_fan_out=_flag(table, "fan_in_fan_out"),
+        rank_pattern={k: _rank(v, k) for k, v in _table(table, "rank_pattern").items()},
+        alpha_pattern={k: _alpha(v, k) for k, v in _table(table, "alpha_pattern").items()},
+        target_modules=_names(table.get("target_modules")),
+        base_model=_text(table, "base_model_name_or_path"),
+        revision=_text(table, "revision"),
+    )
+
+
+def strengths(config: PeftConfig, modules: Sequence[str]) -> Mapping[str, Strength]:
+    """Rank and scaling of each module, by PEFT's rules: the first pattern that matches wins.
+
+    Raises `UnsupportedAdapter` for patterns that cannot be evaluated exactly and in time.
+    """
+    ranks = [compile_pattern(text) for text in config.rank_pattern]
+    alphas = [compile_pattern(text) for text in config.alpha_pattern]
+    work = sum(map(len, modules)) * sum(p.cost for p in (*ranks, *alphas) if p.states)
+    if work > _WORK_MAX or len(modules) * (len(ranks) + len(alphas)) > _WORK_MAX // 10:
+        raise UnsupportedAdapter("The adapter has too many rank and alpha patterns to evaluate.")
+    return {module: _strength(config, module, ranks, alphas) for module in modules}
+
+
+def is_targeted(config: PeftConfig, module: str) -> bool:
+    """Whether PEFT would adapt this module. Always true where targets are a regular expression."""
+    listed = config.target_modules
+    return listed is None or module in listed or any(module.endswith(f".{t}") for t in listed)
+
+
+def _strength(
+    config: PeftConfig, module: str, ranks: Iterable[Pattern], alphas: Iterable[Pattern]
+) -> Strength:
+    rank = config.rank_pattern.get(_pattern_key(ranks, module), config.r)
+    alpha = config.alpha_pattern.get(_pattern_key(alphas, module), config.lora_alpha)
+    return Strength(rank, alpha / (math.sqrt(rank) if config.use_rslora else rank))
+
+
+def _pattern_key(patterns: Iterable[Pattern], module: str) -> str:
+    return next((pattern.text for pattern in patterns if pattern.matches(module)), module)
+
+
+def _refuse_other_kinds(table: Mapping[str, Any]) -> None:
+    kind = table.get("peft_type")
+    if kind is None and "lora_parameters" in table:
+        raise UnsupportedAdapter("This is an MLX adapter, which Veneer cannot read yet.")
+    if not isinstance(kind, str):
+        raise FormatError("CONFIG", f"{_FILE} does not say what kind of adapter it is (peft_type).")
+    if kind != "LORA":
+        message = f"This is an adapter of the kind {kind[:40]}; only LORA can be applied exactly."
+        raise UnsupportedAdapter(message)
+
+
+def _refuse_other_fields(table: Mapping[str, Any]) -> None:
+    for refusal in _REFUSED:
+        value = table.get(refusal.field)
+        if value not in refusal.off:
+            raise UnsupportedAdapter(f"This adapter cannot be applied exactly: {refusal.reason}.")
+    listed = _EXECUTED | _WITHOUT_EFFECT | {refusal.field for refusal in _REFUSED}
+    for field, value in table.items():
+        if field not in listed and value not in _OFF:
+            message = f"{_FILE} sets {field[:80]!r}, which this Veneer does not know."
+            raise UnsupportedAdapter(message)
+
+
+def _rank(value: Any, field: str) -> int:
+    if type(value) is not int or not 1 <= value <= _RANK_MAX:
+        raise FormatError("CONFIG", f"{_FILE}: the rank {field!r} is {value!r}.")
+    return value
+
+
+def _alpha(value: Any, field: str) -> float:
+    if type(value) not in (int, float) or not abs(value) <= ALPHA_MAX:
+        raise FormatError("CONFIG", f"{_FILE}: the alpha {field!r} is {value!r}.")
+    return float(value)
+
+
+def _flag(table: Mapping[str, Any], field: str) -> bool:
+    value = table.get(field) or False
+    if not isinstance(value, bool):
+        raise FormatError("CONFIG", f"{_FILE}: {field} is {value!r}.")
+    return value
+
+
+def _table(table: Mapping[str, Any], field: str) -> Mapping[str, Any]:
+    value: Any = table.get(field)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise FormatError("CONFIG", f"{_FILE}: {field} is not a table.")
+    return cast("dict[str, Any]", value)
+
+
+def _text(table: Mapping[str, Any], field: str) -> str | None:
+    value = table.get(field)
+    if value is None or isinstance(value, str):
+        return value or None
+    raise FormatError("CONFIG", f"{_FILE}: {field} is not text.")
+
+
+def _names(value: Any) -> tuple[str, ...] | None:
+    if value is None or isinstance(value, str):
+        return None
+    if _is_name_list(value):
+        return tuple(value)
+    raise FormatError("CONFIG", f"{_FILE}: target_modules is not a list of names.")
+
+
+def _is_name_list(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(
+        isinstance(item, str) for item in cast("list[Any]", value)
+    )

@@ -1,0 +1,9 @@
+"""llama.cpp in a child process, and how the engine talks to it.
+
+llama.cpp aborts its process on bad input, so it only ever runs in the worker. The engine's side
+(`protocol`, `client`) never imports llama.cpp.
+
+Order: `protocol` (what may be said) -> `client` (the engine's end) | `worker` (the other end),
+which uses `llama` (the thin binding), `resident` (a loaded base and its adapters), `kvcache`,
+`prompt`, `sampling`, `textstream` and `template`.
+"""

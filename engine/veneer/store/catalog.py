@@ -1,0 +1,125 @@
+"""Bases and adapters as rows. Only the catalog reads and writes their tables."""
+
+import sqlite3
+from typing import Literal
+
+import msgspec
+
+from veneer.adapters.base import Base
+from veneer.adapters.model import Adapter
+from veneer.errors import NameTaken
+from veneer.identity import Digest
+from veneer.store.database import Database, Row
+from veneer.store.records import StoredAdapter, StoredBase
+
+Table = Literal["bases", "adapters"]
+
+
+def _base(row: Row) -> StoredBase:
+    return StoredBase(
+        digest=row["digest"],
+        name=row["name"],
+        path=row["path"],
+        copied=bool(row["copied"]),
+        base=msgspec.json.decode(row["record"], type=Base),
+        added_at=row["added_at"],
+    )
+
+
+def _adapter(row: Row) -> StoredAdapter:
+    return StoredAdapter(
+        digest=row["digest"],
+        name=row["name"],
+        files=msgspec.json.decode(row["files"], type=dict[str, Digest]),
+        size=row["size"],
+        adapter=msgspec.json.decode(row["record"], type=Adapter),
+        added_at=row["added_at"],
+        default_scale=row["default_scale"],
+        trigger_text=row["trigger_text"],
+        notes=row["notes"],
+    )
+
+
+class Catalog:
+    """Everything imported, by digest."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def bases(self) -> tuple[StoredBase, ...]:
+        """Every base, by name."""
+        return tuple(map(_base, self._database.rows("SELECT * FROM bases ORDER BY name")))
+
+    def adapters(self) -> tuple[StoredAdapter, ...]:
+        """Every adapter, by name."""
+        return tuple(map(_adapter, self._database.rows("SELECT * FROM adapters ORDER BY name")))
+
+    def base(self, digest: Digest) -> StoredBase | None:
+        """One base, or None."""
+        row = self._database.row("SELECT * FROM bases WHERE digest = ?", (digest,))
+        return _base(row) if row else None
+
+    def adapter(self, digest: Digest) -> StoredAdapter | None:
+        """One adapter, or None."""
+        row = self._database.row("SELECT * FROM adapters WHERE digest = ?", (digest,))
+        return _adapter(row) if row else None
+
+    def names(self, table: Table) -> dict[str, Digest]:
+        """Every name in a table and what it stands for."""
+        return {r["name"]: r["digest"] for r in self._database.rows(f"SELECT * FROM {table}")}
+
+    def put_base(self, stored: StoredBase) -> None:
+        """Add a base, or update where it lies. Raises `NameTaken`."""
+        with self._database.transaction() as connection, _unique(stored.name):
+            connection.execute(
+                "INSERT INTO bases (digest, name, path, copied, record, added_at)"
+                " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (digest) DO UPDATE"
+                " SET name = excluded.name, path = excluded.path, copied = excluded.copied",
+                (
+                    stored.digest,
+                    stored.name,
+                    stored.path,
+                    stored.copied,
+                    msgspec.json.encode(stored.base).decode(),
+                    stored.added_at,
+                ),
+            )
+
+    def put_adapter(self, stored: StoredAdapter) -> None:
+        """Add an adapter, or update what its owner may change. Raises `NameTaken`."""
+        with self._database.transaction() as connection, _unique(stored.name):
+            connection.execute(
+                "INSERT INTO adapters (digest, name, files, size, record, added_at,"
+                " default_scale, trigger_text, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (digest) DO UPDATE SET name = excluded.name,"
+                " default_scale = excluded.default_scale,"
+                " trigger_text = excluded.trigger_text, notes = excluded.notes",
+                (
+                    stored.digest,
+                    stored.name,
+                    msgspec.json.encode(stored.files).decode(),
+                    stored.size,
+                    msgspec.json.encode(stored.adapter).decode(),
+                    stored.added_at,
+                    stored.default_scale,
+                    stored.trigger_text,
+                    stored.notes,
+                ),
+            )
+
+    def remove(self, table: Table, digest: Digest) -> None:
+        """Forget a row. Its files are the caller's to remove, afterwards."""
+        with self._database.transaction() as connection:
+            connection.execute(f"DELETE FROM {table} WHERE digest = ?", (digest,))
+
+
+class _unique:  # noqa: N801 - reads as a phrase: `with _unique(name)`
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, sqlite3.IntegrityError):
+            raise NameTaken(f"Something else is named “{self._name}” already.") from error

@@ -1,0 +1,98 @@
+"""The one SQLite database of a workspace.
+
+`transaction()` is the only way to write: all of it is durable (`synchronous=FULL`) or none of it
+happened. One connection serves every thread, one at a time.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from veneer.errors import DiskFull, StoreError, WorkspaceTooNew
+from veneer.store.schema import MIGRATIONS
+
+Row = sqlite3.Row
+
+
+def now() -> str:
+    """The present moment, UTC, ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+            raise DiskFull(f"The disk is full: could not write {path}.") from error
+        raise StoreError(f"The catalog {path} refused: {error}.") from error
+
+
+class Database:
+    """An open database. A reader can look but not write."""
+
+    def __init__(self, path: Path, *, writable: bool) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        with _translated(path):
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=10
+            )
+            self._connection.row_factory = sqlite3.Row
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+                self._connection.execute(f"PRAGMA {pragma}")
+        self._migrate()
+        if not writable:
+            self._connection.execute("PRAGMA query_only=ON")
+
+    def close(self) -> None:
+        """Close the connection; SQLite folds its log into the file."""
+        with self._lock:
+            self._connection.close()
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """All rows of a query."""
+        with self._lock, _translated(self._path):
+            return self._connection.execute(sql, parameters).fetchall()
+
+    def row(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
+        """The first row of a query, or None."""
+        with self._lock, _translated(self._path):
+            return self._connection.execute(sql, parameters).fetchone()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Everything executed inside commits together, or not at all."""
+        with self._lock, _translated(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+    def _migrate(self) -> None:
+        found = self.row("PRAGMA user_version")
+        version = int(found[0]) if found else 0
+        if version > len(MIGRATIONS):
+            raise WorkspaceTooNew(
+                f"{self._path} was written by a later Veneer (format {version}, this one knows "
+                f"{len(MIGRATIONS)}). Update Veneer, or use another workspace."
+            )
+        for number in range(version, len(MIGRATIONS)):
+            self._apply(number)
+
+    def _apply(self, number: int) -> None:
+        with self.transaction() as connection:
+            # Another process may have brought it here while this one waited for the lock.
+            if connection.execute("PRAGMA user_version").fetchone()[0] > number:
+                return
+            for statement in MIGRATIONS[number]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number + 1}")

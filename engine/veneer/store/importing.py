@@ -1,0 +1,203 @@
+"""Bringing bases and adapters in.
+
+An adapter: copy its files aside, hashing -> read them strictly -> publish the objects -> write
+the row. A base: hash it where it lies (or copy it in) -> read its header strictly -> write the
+row. Whatever goes wrong before the row, nothing has changed.
+"""
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+import msgspec
+
+from veneer.adapters.base import read_base
+from veneer.adapters.model import Adapter
+from veneer.adapters.reading import read_adapter
+from veneer.errors import Damaged, NameTaken, StoreError
+from veneer.identity import Digest, canonical_json, sha256_file, sha256_table
+from veneer.store.catalog import Catalog, Table
+from veneer.store.changes import Changes, Outcome
+from veneer.store.database import now
+from veneer.store.fs import FileStat, Fs
+from veneer.store.intake import Intake, examine
+from veneer.store.objects import Objects, Received
+from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
+from veneer.store.refs import clean_name, free_name
+from veneer.store.verify import Verifier
+from veneer.tasks import CancelToken, Progress, silent
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The result of an import. `already` is true if the same bytes were here before."""
+
+    kind: Literal["base", "adapter"]
+    id: Digest
+    name: str
+    already: bool
+
+
+class Importer:
+    """Turns paths into rows of the catalog."""
+
+    def __init__(self, fs: Fs, catalog: Catalog, objects: Objects, verifier: Verifier) -> None:
+        self._fs = fs
+        self._catalog = catalog
+        self._objects = objects
+        self._verifier = verifier
+
+    def import_path(
+        self,
+        path: Path,
+        *,
+        copy: bool = False,
+        name: str | None = None,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[Imported]:
+        """Bring in what lies at `path`. A base is linked in place unless `copy`.
+
+        Raises `NotFound`, `FormatError`, `PickleRefused`, `UnsupportedAdapter`, `NameTaken`,
+        `DiskFull`, `StoreError`, `Cancelled`; after any of them nothing has changed.
+        """
+        intake = examine(self._fs, path)
+        self._refuse_taken("bases" if intake.kind == "base" else "adapters", name)
+        if intake.kind == "base":
+            return self._import_base(intake, copy, name, progress, cancel)
+        return self._import_adapter(intake, name, progress, cancel)
+
+    def _refuse_taken(self, table: Table, name: str | None) -> None:
+        if name is not None and clean_name(name) in self._catalog.names(table):
+            raise NameTaken(f"Something else is named “{clean_name(name)}” already.")
+
+    def _name_for(self, table: Table, intake: Intake, name: str | None) -> str:
+        if name is not None:
+            return clean_name(name)
+        return free_name(intake.name, self._catalog.names(table))
+
+    def _import_adapter(
+        self, intake: Intake, name: str | None, progress: Progress, cancel: CancelToken | None
+    ) -> Outcome[Imported]:
+        with ExitStack() as stack:
+            received = self._receive(intake, stack, progress, cancel)
+            adapter = read_adapter(OpenedSource({n: r.open for n, r in received.items()}))
+            if cancel is not None:
+                cancel.check()
+            for item in received.values():
+                self._publish(item)
+        return self._record_adapter(intake, name, received, adapter)
+
+    def _receive(
+        self,
+        intake: Intake,
+        stack: ExitStack,
+        progress: Progress,
+        cancel: CancelToken | None,
+    ) -> dict[str, Received]:
+        received: dict[str, Received] = {}
+        for file_name, path in intake.files.items():
+            size = _size(self._fs, path)
+            with self._fs.open_read(path) as file:
+                item = self._objects.receive(file, size, progress, cancel)
+            received[file_name] = stack.enter_context(item)
+        return received
+
+    def _publish(self, item: Received) -> Path:
+        path = item.publish()
+        state = self._fs.stat(path)
+        if state is not None:
+            self._verifier.remember(path, state, item.digest)
+        return path
+
+    def _record_adapter(
+        self, intake: Intake, name: str | None, received: dict[str, Received], adapter: Adapter
+    ) -> Outcome[Imported]:
+        files = {n: r.digest for n, r in received.items()}
+        digest = self._adapter_digest(files)
+        before = self._catalog.adapter(digest)
+        if before is not None and name is None:
+            return Outcome(Imported("adapter", digest, before.name, already=True), Changes())
+        if before is not None:
+            stored = msgspec.structs.replace(before, name=clean_name(name))
+            self._catalog.put_adapter(stored)
+            return Outcome(
+                Imported("adapter", digest, stored.name, already=True),
+                Changes(adapters=frozenset({digest})),
+            )
+        stored = StoredAdapter(
+            digest=digest,
+            name=self._name_for("adapters", intake, name),
+            files=files,
+            size=sum(r.size for r in received.values()),
+            adapter=adapter,
+            added_at=now(),
+        )
+        self._catalog.put_adapter(stored)
+        return Outcome(
+            Imported("adapter", digest, stored.name, already=False),
+            Changes(adapters=frozenset({digest})),
+        )
+
+    def _adapter_digest(self, files: dict[str, Digest]) -> Digest:
+        if len(files) == 1:
+            return next(iter(files.values()))
+        # The table is an object too, so that the catalog can be rebuilt from the objects.
+        self._objects.add_bytes(canonical_json(dict(files)))
+        return sha256_table(files)
+
+    def _import_base(
+        self,
+        intake: Intake,
+        copy: bool,
+        name: str | None,
+        progress: Progress,
+        cancel: CancelToken | None,
+    ) -> Outcome[Imported]:
+        (path,) = intake.files.values()
+        with self._fs.open_read(path) as file:
+            base = read_base(file)
+            file.seek(0)
+            if copy:
+                size = _size(self._fs, path)
+                with self._objects.receive(file, size, progress, cancel) as received:
+                    place, digest = self._publish(received), received.digest
+            else:
+                place, digest = path, self._hash_in_place(path, file, progress, cancel)
+        before = self._catalog.base(digest)
+        kept = before.name if before is not None else None
+        stored = StoredBase(
+            digest=digest,
+            name=clean_name(name) if name else kept or self._name_for("bases", intake, None),
+            path=str(place),
+            copied=copy,
+            base=base,
+            added_at=now(),
+        )
+        self._catalog.put_base(stored)
+        return Outcome(
+            Imported("base", digest, stored.name, already=before is not None),
+            Changes(bases=frozenset({digest})),
+        )
+
+    def _hash_in_place(
+        self, path: Path, file: BinaryIO, progress: Progress, cancel: CancelToken | None
+    ) -> Digest:
+        before = _state(self._fs, path)
+        digest = sha256_file(file, before.size, progress, cancel)
+        if _state(self._fs, path).key != before.key:
+            raise Damaged(f"{path} was being written while it was read. Try again when it rests.")
+        self._verifier.remember(path, before, digest)
+        return digest
+
+
+def _state(fs: Fs, path: Path) -> FileStat:
+    found = fs.stat(path)
+    if found is None:
+        raise StoreError(f"{path} vanished while it was being imported.")
+    return found
+
+
+def _size(fs: Fs, path: Path) -> int:
+    return _state(fs, path).size

@@ -1,0 +1,91 @@
+"""From a path that a person dropped to what it is: a base or an adapter, and which files matter.
+
+Nothing is copied and nothing is remembered here. Bytes are only looked at as far as needed to
+tell the two kinds of GGUF apart.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from veneer.adapters.reading import PEFT_CONFIG, PEFT_WEIGHTS, source_format
+from veneer.errors import FormatError, NotFound
+from veneer.formats import gguf
+from veneer.store.fs import Fs
+from veneer.store.records import OpenedSource
+from veneer.store.refs import clean_name
+
+_MAGIC = b"GGUF"
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What lies at a path: its kind, its semantic files by name, and a name for people."""
+
+    kind: Literal["base", "adapter"]
+    files: Mapping[str, Path]
+    name: str
+
+
+def examine(fs: Fs, path: Path) -> Intake:
+    """Tell what `path` is. Raises `NotFound`, `FormatError`, `PickleRefused`, `StoreError`."""
+    path = path.expanduser().resolve()
+    found = fs.stat(path)
+    if found is None:
+        raise NotFound(f"There is no {path}.")
+    if found.is_dir:
+        return _directory(fs, path)
+    if path.name == PEFT_CONFIG:
+        return _directory(fs, path.parent)
+    return _file(fs, path)
+
+
+def _directory(fs: Fs, path: Path) -> Intake:
+    names = fs.list_dir(path)
+    if PEFT_CONFIG in names and PEFT_WEIGHTS in names:
+        return _peft(path, path / PEFT_CONFIG, path / PEFT_WEIGHTS)
+    models = [name for name in names if name.lower().endswith(".gguf")]
+    if len(models) == 1:
+        return _file(fs, path / models[0])
+    _refuse(names)
+    raise FormatError("MAGIC", f"There is nothing to import in the folder {path}.")
+
+
+def _file(fs: Fs, path: Path) -> Intake:
+    config = path.with_name(PEFT_CONFIG)
+    if path.suffix.lower() == ".safetensors" and fs.stat(config) is not None:
+        return _peft(path.parent if path.name == PEFT_WEIGHTS else path, config, path)
+    with fs.open_read(path) as file:
+        if file.read(len(_MAGIC)) == _MAGIC:
+            return _gguf(file, path)
+    if path.suffix.lower() != ".gguf":
+        _refuse([path.name])
+    raise FormatError(
+        "MAGIC",
+        f"{path.name} is neither a GGUF file nor a LoRA adapter (a folder with {PEFT_CONFIG} and "
+        f"{PEFT_WEIGHTS}, a .safetensors file, or a .gguf file).",
+    )
+
+
+def _gguf(file: BinaryIO, path: Path) -> Intake:
+    file.seek(0)
+    header = gguf.read_header(file)
+    is_adapter = header.text("general.type") == "adapter"
+    # The name is ours, not the file's: a store of names without suffix has GGUF files too.
+    name = path.name if path.suffix.lower() == ".gguf" else f"{path.name}.gguf"
+    return Intake("adapter" if is_adapter else "base", {name: path}, clean_name(path.stem))
+
+
+def _peft(named: Path, config: Path, weights: Path) -> Intake:
+    name = clean_name(named.stem if named == weights else named.name)
+    return Intake("adapter", {PEFT_CONFIG: config, PEFT_WEIGHTS: weights}, name)
+
+
+def _refuse(names: Iterable[str]) -> None:
+    """Raise the reason why files of these names are no adapter, where the names tell."""
+    source_format(OpenedSource({name: _never_opened for name in names}))
+
+
+def _never_opened() -> BinaryIO:
+    raise AssertionError("the names alone decide")

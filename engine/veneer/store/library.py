@@ -1,0 +1,142 @@
+"""What a person has: listing, finding, checking, renaming and forgetting.
+
+Forgetting removes the row first and the files after it, so that a row never names a missing file.
+"""
+
+from collections.abc import Callable
+from typing import Any, BinaryIO, cast
+
+import msgspec
+
+from veneer.adapters.compat import CompatReport, check
+from veneer.adapters.reading import Source
+from veneer.errors import NotFound
+from veneer.identity import Digest, short
+from veneer.store.catalog import Catalog
+from veneer.store.changes import Changes, Outcome
+from veneer.store.objects import Objects
+from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
+from veneer.store.refs import Named, clean_name, resolve
+from veneer.store.verify import Verifier
+from veneer.tasks import CancelToken, Progress, silent
+
+
+class Library:
+    """The bases and adapters of a workspace."""
+
+    def __init__(self, catalog: Catalog, objects: Objects, verifier: Verifier) -> None:
+        self._catalog = catalog
+        self._objects = objects
+        self._verifier = verifier
+
+    def bases(self) -> tuple[StoredBase, ...]:
+        """Every base, by name."""
+        return self._catalog.bases()
+
+    def adapters(self) -> tuple[StoredAdapter, ...]:
+        """Every adapter, by name."""
+        return self._catalog.adapters()
+
+    def base(self, digest: Digest) -> StoredBase:
+        """One base. Raises `NotFound`."""
+        found = self._catalog.base(digest)
+        if found is None:
+            raise NotFound(f"The base {short(digest)} is not in this workspace. Import it.")
+        return found
+
+    def adapter(self, digest: Digest) -> StoredAdapter:
+        """One adapter. Raises `NotFound`."""
+        found = self._catalog.adapter(digest)
+        if found is None:
+            raise NotFound(f"The adapter {short(digest)} is not in this workspace. Import it.")
+        return found
+
+    def named(self) -> list[Named]:
+        """Everything here that a ref may mean."""
+        bases = [Named("base", n, d) for n, d in self._catalog.names("bases").items()]
+        adapters = [Named("adapter", n, d) for n, d in self._catalog.names("adapters").items()]
+        return bases + adapters
+
+    def find_base(self, ref: str) -> StoredBase:
+        """The base that `ref` means. Raises `NotFound` or `AmbiguousRef`."""
+        pool = [n for n in self.named() if n.kind == "base"]
+        return self.base(resolve(ref, pool).digest)
+
+    def find_adapter(self, ref: str) -> StoredAdapter:
+        """The adapter that `ref` means. Raises `NotFound` or `AmbiguousRef`."""
+        pool = [n for n in self.named() if n.kind == "adapter"]
+        return self.adapter(resolve(ref, pool).digest)
+
+    def check(self, adapter: Digest, base: Digest) -> CompatReport:
+        """Whether, and how completely, the adapter applies to the base."""
+        return check(self.adapter(adapter).adapter, self.base(base).base)
+
+    def source(self, stored: StoredAdapter) -> Source:
+        """The files of a stored adapter."""
+        return OpenedSource({n: _door(self._objects.open, d) for n, d in stored.files.items()})
+
+    def verify_adapter(self, stored: StoredAdapter, *, thorough: bool = False) -> None:
+        """Raise `Damaged` unless every file of the adapter has its digest."""
+        for name, digest in stored.files.items():
+            what = f"The adapter “{stored.name}” ({name})"
+            self._verifier.verify(self._objects.path(digest), digest, what, thorough=thorough)
+
+    def verify_base(
+        self,
+        stored: StoredBase,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+        *,
+        thorough: bool = False,
+    ) -> None:
+        """Raise `Damaged` unless the base's file has its digest."""
+        what = f"The base “{stored.name}”"
+        self._verifier.verify(stored.file, stored.digest, what, progress, cancel, thorough=thorough)
+
+    def update_adapter(
+        self,
+        digest: Digest,
+        *,
+        name: str | None = None,
+        default_scale: float | None = None,
+        trigger_text: str | None = None,
+        notes: str | None = None,
+    ) -> Outcome[StoredAdapter]:
+        """Change what its owner notes about an adapter. Raises `NotFound`, `NameTaken`."""
+        given = {
+            "name": clean_name(name) if name is not None else None,
+            "default_scale": default_scale,
+            "trigger_text": trigger_text,
+            "notes": notes,
+        }
+        fields = cast("dict[str, Any]", {k: v for k, v in given.items() if v is not None})
+        stored = msgspec.structs.replace(self.adapter(digest), **fields)
+        self._catalog.put_adapter(stored)
+        return Outcome(stored, Changes(adapters=frozenset({digest})))
+
+    def rename_base(self, digest: Digest, name: str) -> Outcome[StoredBase]:
+        """Give a base another name. Raises `NotFound`, `NameTaken`."""
+        stored = msgspec.structs.replace(self.base(digest), name=clean_name(name))
+        self._catalog.put_base(stored)
+        return Outcome(stored, Changes(bases=frozenset({digest})))
+
+    def forget_adapter(self, digest: Digest) -> Changes:
+        """Remove an adapter: first its row, then the objects no other adapter uses."""
+        stored = self.adapter(digest)
+        self._catalog.remove("adapters", digest)
+        needed = {d for other in self._catalog.adapters() for d in other.files.values()}
+        for unused in set(stored.files.values()) - needed:
+            self._objects.remove(unused)
+        return Changes(adapters=frozenset({digest}))
+
+    def forget_base(self, digest: Digest) -> Changes:
+        """Remove a base: its row, and its copy if it was copied in. A linked file stays."""
+        stored = self.base(digest)
+        self._catalog.remove("bases", digest)
+        if stored.copied:
+            self._objects.remove(digest)
+        return Changes(bases=frozenset({digest}))
+
+
+def _door(opener: Callable[[Digest], BinaryIO], digest: Digest) -> Callable[[], BinaryIO]:
+    return lambda: opener(digest)

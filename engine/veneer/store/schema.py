@@ -1,0 +1,79 @@
+"""The tables, as an append-only list of migrations: entry N brings a database from N to N+1.
+
+An entry that has been released is never edited. The tables of every room are here because they
+share one file and one version number; each room alone reads and writes its own.
+"""
+
+_FIRST = (
+    # store.catalog
+    """CREATE TABLE bases (
+        digest TEXT PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        path TEXT NOT NULL,
+        copied INTEGER NOT NULL,
+        record TEXT NOT NULL,
+        added_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE adapters (
+        digest TEXT PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        files TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        record TEXT NOT NULL,
+        added_at TEXT NOT NULL,
+        default_scale REAL NOT NULL DEFAULT 1.0,
+        trigger_text TEXT NOT NULL DEFAULT '',
+        notes TEXT NOT NULL DEFAULT ''
+    ) STRICT""",
+    # compose.stacks; the manifests themselves are files
+    """CREATE TABLE compositions (
+        id TEXT PRIMARY KEY,
+        suspect TEXT,
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE stacks (
+        name TEXT PRIMARY KEY,
+        composition TEXT NOT NULL REFERENCES compositions(id),
+        saved_at TEXT NOT NULL
+    ) STRICT""",
+    # store.verify
+    """CREATE TABLE verified (
+        path TEXT PRIMARY KEY,
+        state TEXT NOT NULL,
+        digest TEXT NOT NULL
+    ) STRICT""",
+    # activation.journal; AUTOINCREMENT so that a number is never reused
+    """CREATE TABLE generations (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        composition TEXT NOT NULL REFERENCES compositions(id),
+        requested_by TEXT NOT NULL,
+        restores INTEGER REFERENCES generations(number),
+        state TEXT NOT NULL,
+        reason TEXT,
+        timings TEXT NOT NULL DEFAULT '{}'
+    ) STRICT""",
+    """CREATE TABLE transitions (
+        generation INTEGER NOT NULL REFERENCES generations(number),
+        state TEXT NOT NULL,
+        at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE active (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        generation INTEGER NOT NULL REFERENCES generations(number)
+    ) STRICT""",
+    # chat.history
+    """CREATE TABLE conversations (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        title TEXT NOT NULL,
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE messages (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+        record TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX messages_by_conversation ON messages(conversation)",
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)

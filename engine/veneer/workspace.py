@@ -1,0 +1,268 @@
+"""The one object a front end holds.
+
+Opening for writing: make the folders -> take the lock -> open the database -> recover -> ready.
+Opening for reading takes no lock and recovers nothing. The worker starts when it is first needed.
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import platformdirs
+from numpy.typing import NDArray
+
+from veneer.activation.activator import Activation, Activator
+from veneer.activation.journal import Generation, Journal, Requester
+from veneer.activation.recovery import Recovery, recover
+from veneer.adapters.compat import CompatReport
+from veneer.chat.history import History
+from veneer.chat.talk import Talk
+from veneer.compose.compile import Compiler
+from veneer.compose.forms import Forms
+from veneer.compose.stacks import Composition, Stacks
+from veneer.errors import InUse, NotFound
+from veneer.identity import Digest
+from veneer.runtime.client import RuntimeClient
+from veneer.store.catalog import Catalog
+from veneer.store.changes import Changes, Outcome
+from veneer.store.database import Database
+from veneer.store.fs import Fs, RealFs
+from veneer.store.importing import Imported, Importer
+from veneer.store.layout import Layout
+from veneer.store.library import Library
+from veneer.store.lock import WriterLock
+from veneer.store.objects import Objects
+from veneer.store.records import StoredAdapter, StoredBase
+from veneer.store.refs import Named, resolve
+from veneer.store.settings import Settings, SettingsShelf
+from veneer.store.verify import Verifier
+from veneer.tasks import CancelToken, Progress, silent
+
+VERSION = version("veneer")
+TOOL = f"veneer {VERSION}"
+
+
+def default_path() -> Path:
+    """`VENEER_HOME`, or the place this system gives to a program's data."""
+    chosen = os.environ.get("VENEER_HOME")
+    return Path(chosen) if chosen else Path(platformdirs.user_data_dir("veneer", appauthor=False))
+
+
+class Workspace:
+    """One user's bases, adapters, stacks, generations and conversations.
+
+    `library`, `stacks`, `journal`, `history` and `talk` may be used directly to look; what
+    changes more than one of them is a method here. Use as a context manager, or `close`.
+    """
+
+    def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
+        self.root = root
+        self._by: Requester = by
+        layout = Layout(root)
+        with ExitStack() as undo:
+            for directory in layout.directories:
+                fs.make_dirs(directory)
+            if writable:
+                undo.callback(WriterLock(fs, layout).release)
+            database = Database(layout.database, writable=writable)
+            undo.callback(database.close)
+            self._build(fs, layout, database)
+            self.recovery = self._recover(fs, layout) if writable else Recovery()
+            undo.callback(self.activator.stop)
+            self._undo = undo.pop_all()
+
+    @classmethod
+    def open(
+        cls,
+        path: Path | None = None,
+        *,
+        writable: bool = True,
+        fs: Fs | None = None,
+        by: Requester = "api",
+    ) -> Self:
+        """Open a workspace, making it if it is not there.
+
+        Raises `WorkspaceBusy` if another process writes to it, `WorkspaceTooNew`, `StoreError`.
+        """
+        root = (path or default_path()).expanduser().absolute()
+        return cls(root, fs or RealFs(), writable=writable, by=by)
+
+    def close(self) -> None:
+        """End the worker, close the database, release the lock."""
+        self._undo.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        return self._settings.read()
+
+    def change_settings(self, settings: Settings) -> None:
+        """Keep these settings. Those of the context take effect at the next activation."""
+        self._settings.write(settings)
+
+    def import_path(
+        self,
+        path: Path,
+        *,
+        copy: bool = False,
+        name: str | None = None,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[Imported]:
+        """Bring in a base or an adapter; see `Importer.import_path`."""
+        return self._importer.import_path(
+            path, copy=copy, name=name, progress=progress, cancel=cancel
+        )
+
+    def find(self, ref: str) -> StoredBase | StoredAdapter | Composition:
+        """Whatever `ref` means. Raises `NotFound` or `AmbiguousRef`."""
+        found = resolve(ref, self.library.named() + self.stacks.named())
+        return self._load(found)
+
+    def check(self, adapter: str, base: str) -> CompatReport:
+        """Whether, and how completely, an adapter applies to a base; both by ref."""
+        return self.library.check(
+            self.library.find_adapter(adapter).digest, self.library.find_base(base).digest
+        )
+
+    def compose(
+        self,
+        base: str,
+        adapters: Sequence[tuple[str, float | None]] = (),
+        *,
+        name: str | None = None,
+    ) -> Outcome[Composition]:
+        """Make a composition of a base and adapters, by refs, bottom first.
+
+        A scale of None is the adapter's default strength. Raises `NotFound`, `AmbiguousRef`,
+        `ManifestError`.
+        """
+        stored = [(self.library.find_adapter(ref), scale) for ref, scale in adapters]
+        pairs = [(a, a.default_scale if scale is None else scale) for a, scale in stored]
+        return self.stacks.compose(self.library.find_base(base), pairs, name=name)
+
+    def activate(
+        self,
+        ref: str,
+        *,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[Activation]:
+        """Activate a stack or composition by ref; the ref of a base means that base alone."""
+        bases = [n for n in self.library.named() if n.kind == "base"]
+        found = resolve(ref, self._stacks_before(bases))
+        if found.kind == "base":
+            composition = self.stacks.compose(self.library.base(found.digest)).value
+        else:
+            composition = self.stacks.get(found.digest)
+        return self.activator.activate(composition, self._by, progress=progress, cancel=cancel)
+
+    def rollback(
+        self,
+        to: int | None = None,
+        *,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[Activation]:
+        """Return to an earlier composition, as a new generation."""
+        return self.activator.rollback(self._by, to=to, progress=progress, cancel=cancel)
+
+    def active(self) -> tuple[Generation, Composition] | None:
+        """The active generation and its composition, or None in a new workspace."""
+        generation = self.journal.active()
+        if generation is None:
+            return None
+        return generation, self.stacks.get(generation.composition)
+
+    def logits(
+        self, token_ids: tuple[int, ...], cancel: CancelToken | None = None
+    ) -> NDArray[np.float32]:
+        """The active composition's logits after these tokens: float32, shape (n_vocab,)."""
+        self.activator.ensure_running(cancel)
+        return self._runtime.evaluate(token_ids)
+
+    def tokenize(self, text: str) -> tuple[int, ...]:
+        """Text to token ids by the active base's tokenizer, without a template."""
+        self.activator.ensure_running()
+        return self._runtime.tokenize(text)
+
+    def forget(self, ref: str) -> Changes:
+        """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
+        found = resolve(ref, self.library.named() + self.stacks.named())
+        if found.kind == "composition":
+            if found.name is None:
+                raise NotFound("Only a stack with a name can be removed; the rest is history.")
+            return self.stacks.forget(found.name)
+        self._refuse_used(found)
+        if found.kind == "base":
+            return self.library.forget_base(found.digest)
+        return self.library.forget_adapter(found.digest)
+
+    def interrupt(self) -> None:
+        """Stop the answer that is streaming, if one is."""
+        self._runtime.interrupt("cancelled")
+
+    def runtime_build(self) -> str:
+        """What llama.cpp says it is. Starts the worker. Raises `RuntimeMissing`."""
+        return self._runtime.start().build
+
+    def _build(self, fs: Fs, layout: Layout, database: Database) -> None:
+        catalog, objects = Catalog(database), Objects(fs, layout)
+        verifier = Verifier(fs, database)
+        self._settings = SettingsShelf(database)
+        self._importer = Importer(fs, catalog, objects, verifier)
+        self.library = Library(catalog, objects, verifier)
+        self.stacks = Stacks(fs, layout, database, TOOL)
+        self.journal = Journal(database)
+        self.history = History(database)
+        self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
+        self._runtime = RuntimeClient(fs, layout.logs / "runtime.log")
+        self.activator = Activator(
+            self.journal, self.stacks, self._compiler, self._runtime, self._settings
+        )
+        self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)
+
+    def _recover(self, fs: Fs, layout: Layout) -> Recovery:
+        return recover(fs, layout, self.journal, self.stacks, self._compiler)
+
+    def _stacks_before(self, bases: list[Named]) -> list[Named]:
+        """What can be activated. A stack that is called like a base hides the base."""
+        stacks = self.stacks.named()
+        names = {n.name for n in stacks}
+        return stacks + [b for b in bases if b.name not in names]
+
+    def _load(self, found: Named) -> StoredBase | StoredAdapter | Composition:
+        match found.kind:
+            case "base":
+                return self.library.base(found.digest)
+            case "adapter":
+                return self.library.adapter(found.digest)
+            case "composition":
+                return self.stacks.get(found.digest)
+
+    def _refuse_used(self, found: Named) -> None:
+        users: list[str] = [f"“{name}”" for name in self.stacks.users_of(found.digest)]
+        active = self.active()
+        if active is not None and active[1].manifest.uses(found.digest):
+            users.append("the active composition")
+        if users:
+            raise InUse(f"{found} is needed by {', '.join(users)}. Remove those first.")
+
+
+__all__ = ["VERSION", "Digest", "Workspace", "default_path"]
