@@ -17,6 +17,7 @@ import platformdirs
 from numpy.typing import NDArray
 
 from veneer.activation.activator import Activation, Activator
+from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
 from veneer.adapters.compat import CompatReport
@@ -165,12 +166,7 @@ class Workspace:
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
         """Activate a stack or composition by ref; the ref of a base means that base alone."""
-        bases = [n for n in self.library.named() if n.kind == "base"]
-        found = resolve(ref, self._stacks_before(bases))
-        if found.kind == "base":
-            composition = self.stacks.compose(self.library.base(found.digest)).value
-        else:
-            composition = self.stacks.get(found.digest)
+        composition = self._composition(ref)
         return self.activator.activate(composition, self._by, progress=progress, cancel=cancel)
 
     def rollback(
@@ -191,16 +187,31 @@ class Workspace:
         return generation, self.stacks.get(generation.composition)
 
     def logits(
-        self, token_ids: tuple[int, ...], cancel: CancelToken | None = None
+        self,
+        token_ids: tuple[int, ...],
+        composition: str | None = None,
+        cancel: CancelToken | None = None,
     ) -> NDArray[np.float32]:
-        """The active composition's logits after these tokens: float32, shape (n_vocab,)."""
-        self.activator.ensure_running(cancel)
-        return self._runtime.evaluate(token_ids)
+        """The logits after these tokens, from an empty context: float32, shape (n_vocab,).
 
-    def tokenize(self, text: str) -> tuple[int, ...]:
-        """Text to token ids by the active base's tokenizer, without a template."""
-        self.activator.ensure_running()
-        return self._runtime.tokenize(text)
+        Under the active composition, or under another one by ref, which is then run apart and
+        never becomes active.
+        """
+        return self._evaluator.logits(token_ids, self._optional(composition), cancel)
+
+    def tokenize(self, text: str, composition: str | None = None) -> tuple[int, ...]:
+        """Text to token ids by the base's tokenizer, without a template."""
+        return self._evaluator.tokenize(text, self._optional(composition))
+
+    def probe(
+        self,
+        tokens: str | tuple[int, ...],
+        *,
+        composition: str | None = None,
+        out: Path | None = None,
+    ) -> Probed:
+        """Tokenize a text if one is given, and write the logits to a .npy file if asked to."""
+        return self._evaluator.probe(tokens, self._optional(composition), out)
 
     def forget(self, ref: str) -> Changes:
         """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
@@ -236,10 +247,22 @@ class Workspace:
         self.activator = Activator(
             self.journal, self.stacks, self._compiler, self._runtime, self._settings
         )
+        self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)
+
+    def _composition(self, ref: str) -> Composition:
+        """What a ref stands for where something is to run; a base stands for itself alone."""
+        bases = [n for n in self.library.named() if n.kind == "base"]
+        found = resolve(ref, self._stacks_before(bases))
+        if found.kind == "base":
+            return self.stacks.compose(self.library.base(found.digest)).value
+        return self.stacks.get(found.digest)
 
     def _recover(self, fs: Fs, layout: Layout) -> Recovery:
         return recover(fs, layout, self.journal, self.stacks, self._compiler)
+
+    def _optional(self, ref: str | None) -> Composition | None:
+        return None if ref is None else self._composition(ref)
 
     def _stacks_before(self, bases: list[Named]) -> list[Named]:
         """What can be activated. A stack that is called like a base hides the base."""

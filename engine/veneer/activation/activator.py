@@ -6,7 +6,7 @@ brought back with the previous generation.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from time import perf_counter
 
@@ -136,6 +136,14 @@ class Activator:
                 raise
             return active
 
+    def start_apart(
+        self, composition: Composition, runtime: RuntimeClient, cancel: CancelToken | None = None
+    ) -> None:
+        """Run a composition in another worker, as no generation. The caller closes the worker."""
+        plan, _ = self._prepare(composition, silent, cancel, runtime)
+        runtime.stage(plan, cancel)
+        runtime.publish(0)
+
     def stop(self) -> None:
         """End the worker. What is active stays active."""
         with self._turn:
@@ -176,14 +184,18 @@ class Activator:
         return plan, needed
 
     def _prepare(
-        self, composition: Composition, progress: Progress, cancel: CancelToken | None
+        self,
+        composition: Composition,
+        progress: Progress,
+        cancel: CancelToken | None,
+        runtime: RuntimeClient | None = None,
     ) -> tuple[RuntimePlan, Estimate]:
         manifest, settings = composition.manifest, self._settings.read()
         base, adapters = self._compiler.validate(manifest, progress, cancel)
         context = context_of(settings)
         needed = estimate(base, adapters, context)
         require_fit(needed, settings.memory_budget, self._resident(base.digest, context))
-        build = self._runtime.start().build
+        build = (runtime or self._runtime).start().build
         return self._compiler.plan(manifest, base, adapters, context, build), needed
 
     def _resident(self, base: Digest, context: ContextSettings) -> int:
@@ -199,7 +211,7 @@ class Activator:
         self._published = (number, plan, needed)
 
     @contextmanager
-    def _aborting(self, number: int, composition: Composition) -> Iterator[None]:
+    def _aborting(self, number: int, composition: Composition) -> Generator[None]:
         was_running = self._published is not None
         try:
             yield
@@ -242,7 +254,7 @@ def _activation(generation: Generation, *, changed: bool) -> Activation:
 
 
 @contextmanager
-def _timed(timings: dict[str, float], name: str) -> Iterator[None]:
+def _timed(timings: dict[str, float], name: str) -> Generator[None]:
     started = perf_counter()
     yield
     timings[name] = (perf_counter() - started) * 1000

@@ -15,6 +15,8 @@ from veneer.formats.gguf import GgufHeader
 
 _LAYERS_MAX = 512
 _CONTEXT_MAX = 1 << 28
+_NO_WEIGHTS = frozenset({"I8", "I16", "I32", "I64", "F64"})
+_NORMS = frozenset({"F32", "F16", "BF16"})
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,14 @@ def _check_tokenizer(header: GgufHeader, n_vocab: int) -> None:
         if isinstance(values, np.ndarray) and values.size != n_vocab:
             raise FormatError("ARRAY", f"{key} has {values.size} entries for {n_vocab} tokens.")
     _check_unique(header.strings("tokenizer.ggml.tokens"))
+    _check_special_tokens(header, n_vocab)
+
+
+def _check_special_tokens(header: GgufHeader, n_vocab: int) -> None:
+    for end in ("bos", "eos"):
+        adds = header.metadata.get(f"tokenizer.ggml.add_{end}_token")
+        if adds is True and f"tokenizer.ggml.{end}_token_id" not in header.metadata:
+            raise FormatError("KEY", f"The model adds a {end} token, but does not say which.")
     for key in header.metadata:
         if key.startswith("tokenizer.ggml.") and key.endswith("_token_id"):
             token = header.integer(key) or 0
@@ -126,13 +136,22 @@ def _check_llama(header: GgufHeader, facts: Facts) -> None:
         message = f"{facts.n_head} heads cannot share {facts.n_head_kv} key-value heads."
         raise FormatError("VALUE", message)
     head = _head_size(header, facts)
+    if "llama.attention.layer_norm_rms_epsilon" not in header.metadata:
+        raise FormatError("KEY", "The model does not say its normalisation (rms epsilon).")
     for name, shape in _llama_shapes(header, facts, head):
-        tensor = header.tensors.get(name)
-        if tensor is None:
-            raise FormatError("NAME", f"The model lacks the tensor {name}.")
-        if tensor.shape != shape:
-            found, wanted = list(tensor.shape), list(shape)
-            raise FormatError("SHAPE", f"{name} is {found}; the model's sizes imply {wanted}.")
+        _check_tensor(header, name, shape)
+
+
+def _check_tensor(header: GgufHeader, name: str, shape: tuple[int, ...]) -> None:
+    tensor = header.tensors.get(name)
+    if tensor is None:
+        raise FormatError("NAME", f"The model lacks the tensor {name}.")
+    if tensor.shape != shape:
+        found, wanted = list(tensor.shape), list(shape)
+        raise FormatError("SHAPE", f"{name} is {found}; the model's sizes imply {wanted}.")
+    # llama.cpp multiplies norms as they are, and has no products with integers or doubles.
+    if tensor.type in _NO_WEIGHTS or (len(shape) == 1 and tensor.type not in _NORMS):
+        raise FormatError("DTYPE", f"{name} is stored as {tensor.type}, which cannot be computed.")
 
 
 def _head_size(header: GgufHeader, facts: Facts) -> int:

@@ -137,8 +137,11 @@ def _place(adapter: Adapter, base: Base, target: Target) -> Placed | Problem:
 def _fitted(target: Target, place: naming.Place, shape: tuple[int, ...]) -> Placed | Problem:
     # An embedding is stored as (width, vocabulary): a token picks a row, so its sides swap.
     embeds = place.tensor == naming.TOKEN_EMBEDDING
+    if target.embedding != embeds:
+        message = f"{target.module} is an embedding on one side and a layer on the other"
+        return Problem(code="SHAPE", message=message, tensor=target.module)
     wanted = (target.out_features, target.in_features) if embeds else _sides(target)
-    if shape == wanted and target.embedding == embeds:
+    if shape == wanted:
         return Placed(target, place)
     message = f"{target.module} is {_size(wanted)} in the adapter and {_size(shape)} in this base"
     return Problem(code="SHAPE", message=message, tensor=target.module)

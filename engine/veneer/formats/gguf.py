@@ -122,9 +122,9 @@ def _preamble(window: Window) -> tuple[int, int, int]:
 
 def _alignment(metadata: Mapping[str, Value]) -> int:
     value = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
-    if value not in _ALIGNMENTS:
+    if not isinstance(value, int) or value not in _ALIGNMENTS:
         raise FormatError("VALUE", f"general.alignment is {value}, not a power of two of 8..65536.")
-    return int(str(value))
+    return value
 
 
 def _describe_all(window: Window, count: int) -> dict[str, TensorInfo]:

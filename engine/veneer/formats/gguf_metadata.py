@@ -16,7 +16,7 @@ from veneer.errors import FormatError
 from veneer.formats.gguf_types import SCALARS, Value, ValueType, expected_kinds
 from veneer.formats.gguf_window import Window
 
-_KEY_MAX = 65_535
+_KEY_MAX = 1_024
 _STRING_MAX = 1 << 20
 _TEMPLATE_MAX = 256 << 10
 _ELEMENT_MAX = 65_535

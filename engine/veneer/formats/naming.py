@@ -1,8 +1,8 @@
 """From a module of a Hugging Face model to the GGUF tensor that holds its weight.
 
 A table, because a wrong guess here applies an adapter to the wrong rows and nothing complains.
-Each architecture has one entry: where its layers are, which weights take a LoRA in llama.cpp's
-graph, and what the converter did to their rows. The names themselves come from gguf's own map.
+Each architecture has one entry: where its layers are, which modules take a LoRA in llama.cpp's
+graph, and what the converter did to their rows. The GGUF names come from gguf's own map.
 
 Adding an architecture is adding an entry to `_ENTRIES`; adding a transform is adding a function
 to `_ROWS`.
@@ -46,35 +46,34 @@ class Place:
 class _Entry:
     layers: str
     """The module path before the layer number."""
-    outer: frozenset[str]
-    """The modules outside the layers that may be adapted."""
-    weights: Mapping[str, RowTransform]
-    """GGUF role (the name without `blk.N.` and `.weight`) -> transform. Others take no LoRA."""
+    inner: Mapping[str, RowTransform]
+    """The modules of a layer that take a LoRA, by their path after the layer number."""
+    outer: Mapping[str, RowTransform]
+    """The modules outside the layers that take a LoRA."""
 
 
 _ENTRIES: Final[Mapping[str, _Entry]] = {
+    # Llama, Mistral, SmolLM2 and others that were converted under this name.
     "llama": _Entry(
         layers="model.layers.",
-        outer=frozenset({"model.embed_tokens", "lm_head"}),
-        weights={
-            "attn_q": "rope_q",
-            "attn_k": "rope_k",
-            "attn_v": "none",
-            "attn_output": "none",
-            "ffn_gate": "none",
-            "ffn_up": "none",
-            "ffn_down": "none",
-            "token_embd": "none",
-            "output": "none",
+        inner={
+            "self_attn.q_proj": "rope_q",
+            "self_attn.k_proj": "rope_k",
+            "self_attn.v_proj": "none",
+            "self_attn.o_proj": "none",
+            "mlp.gate_proj": "none",
+            "mlp.up_proj": "none",
+            "mlp.down_proj": "none",
         },
+        outer={"model.embed_tokens": "none", "lm_head": "none"},
     ),
 }
 
 _FROM_WIDTH: Final = frozenset({"attn_q", "attn_k", "attn_v", "ffn_gate", "ffn_up", "output"})
-_TO_WIDTH: Final = frozenset({"attn_output", "ffn_down", "token_embd"})
+_TO_WIDTH: Final = frozenset({"attn_output", "ffn_down"})
 
 _LAYER_NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,3})\.(.+)", re.ASCII)
-_BLOCK: Final = re.compile(r"blk\.(?:0|[1-9][0-9]{0,3})\.(.+)\.weight", re.ASCII)
+_BLOCK: Final = re.compile(r"blk\.(?:0|[1-9][0-9]{0,3})\.", re.ASCII)
 
 
 def supported(architecture: str) -> bool:
@@ -90,25 +89,23 @@ def place_module(architecture: str, module: str) -> Place | None:
     """
     entry = _entry(architecture)
     if module in entry.outer:
-        return _placed(entry, _gguf_name(architecture, module))
+        return Place(_gguf_name(architecture, module), entry.outer[module])
     match = _LAYER_NUMBER.fullmatch(module.removeprefix(entry.layers))
-    if not module.startswith(entry.layers) or match is None:
+    if not module.startswith(entry.layers) or match is None or match[2] not in entry.inner:
         return None
     # gguf's map is asked about layer 0 alone, so it need not be built for hundreds of layers.
     name = _gguf_name(architecture, f"{entry.layers}0.{match[2]}")
-    return _placed(entry, name and name.replace("blk.0.", f"blk.{match[1]}.", 1))
+    return Place(name.replace("blk.0.", f"blk.{match[1]}.", 1), entry.inner[match[2]])
 
 
 def place_tensor(architecture: str, tensor: str) -> Place | None:
     """The place of a GGUF tensor name, or None for a tensor that takes no LoRA.
 
-    The rows of an adapter in GGUF form are in GGUF order already.
+    The rows of an adapter in GGUF form are in GGUF order already. Raises as `place_module`.
     """
-    entry = _entry(architecture)
-    block = _BLOCK.fullmatch(tensor)
-    role = block[1] if block else tensor.removesuffix(".weight")
-    known = role in entry.weights and tensor.endswith(".weight")
-    return Place(tensor, "none") if known and (block is None) == _is_outer(role) else None
+    _entry(architecture)
+    known = _BLOCK.sub("blk.0.", tensor, count=1) in _gguf_names(architecture)
+    return Place(tensor, "none") if known else None
 
 
 def layer_of(tensor: str) -> int | None:
@@ -118,7 +115,7 @@ def layer_of(tensor: str) -> int | None:
 
 
 def width_side(tensor: str) -> Literal[0, 1] | None:
-    """Which side of a tensor's LoRA is as wide as the model: 0 its inputs, 1 its outputs."""
+    """Which side of a matrix's LoRA is as wide as the model: 0 its inputs, 1 its outputs."""
     role = re.sub(r"^blk\.[0-9]+\.", "", tensor).removesuffix(".weight")
     if role in _FROM_WIDTH:
         return 0
@@ -145,23 +142,23 @@ def _entry(architecture: str) -> _Entry:
         raise UnsupportedArchitecture(message) from None
 
 
-def _is_outer(role: str) -> bool:
-    return role in ("token_embd", "output")
-
-
-def _placed(entry: _Entry, name: str | None) -> Place | None:
-    if name is None:
-        return None
-    rows = entry.weights.get(re.sub(r"^blk\.[0-9]+\.", "", name))
-    return None if rows is None else Place(f"{name}.weight", rows)
+@cache
+def _gguf_names(architecture: str) -> frozenset[str]:
+    """The GGUF names of everything that takes a LoRA, with 0 for the layer."""
+    entry = _entry(architecture)
+    inner = (f"{entry.layers}0.{module}" for module in entry.inner)
+    return frozenset(_gguf_name(architecture, module) for module in (*inner, *entry.outer))
 
 
 @cache
-def _gguf_name(architecture: str, module: str) -> str | None:
+def _gguf_name(architecture: str, module: str) -> str:
     import gguf  # 80 ms, and only needed once an adapter is placed
 
     arch = next(key for key, name in gguf.MODEL_ARCH_NAMES.items() if name == architecture)
-    return gguf.get_tensor_name_map(arch, 1).get_name(module)
+    name = gguf.get_tensor_name_map(arch, 1).get_name(module)
+    if name is None:
+        raise LookupError(f"gguf's map for {architecture} does not know {module}")
+    return f"{name}.weight"
 
 
 def _same(matrix: NDArray[Any], heads: Heads) -> NDArray[Any]:

@@ -94,9 +94,14 @@ def compile_pattern(text: str) -> Pattern:
     """Compile a pattern. Raises `UnsupportedAdapter` for syntax outside the part above."""
     if len(text) > _PATTERN_MAX or not _ALL.issuperset(text):
         raise UnsupportedAdapter(f"The pattern {text[:80]!r} is too long or not plain ASCII.")
-    if _PLAIN.issuperset(text):
+    if is_plain(text):
         return Pattern(text, (), 0)
     return _Compiler(text).compile()
+
+
+def is_plain(text: str) -> bool:
+    """Whether a pattern is just the end of a name, which costs nothing to match."""
+    return _PLAIN.issuperset(text)
 
 
 def _suffix_matches(text: str, name: str) -> bool:

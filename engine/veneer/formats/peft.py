@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, TypeGuard, cast
 
 from veneer.errors import FormatError, UnsupportedAdapter
-from veneer.formats.patterns import Pattern, compile_pattern
+from veneer.formats.patterns import Pattern, compile_pattern, is_plain
 from veneer.formats.strict_json import parse_object
 
 _CONFIG_MAX = 1 << 20
 _RANK_MAX = 65_536
 ALPHA_MAX = 1e6
 """The largest |alpha| that is believed; trained ones stay below 10,000."""
-_WORK_MAX = 50_000_000
+_EXPRESSIONS_MAX = 256
+_STEPS_MAX = 10_000_000
+_COMPARISONS_MAX = 5_000_000
 _FILE = "adapter_config.json"
 
 
@@ -153,11 +155,14 @@ def strengths(config: PeftConfig, modules: Sequence[str]) -> Mapping[str, Streng
 
     Raises `UnsupportedAdapter` for patterns that cannot be evaluated exactly and in time.
     """
+    texts = (*config.rank_pattern, *config.alpha_pattern)
+    if sum(not is_plain(text) for text in texts) > _EXPRESSIONS_MAX:
+        raise _too_many()
     ranks = [compile_pattern(text) for text in config.rank_pattern]
     alphas = [compile_pattern(text) for text in config.alpha_pattern]
-    work = sum(map(len, modules)) * sum(p.cost for p in (*ranks, *alphas) if p.states)
-    if work > _WORK_MAX or len(modules) * (len(ranks) + len(alphas)) > _WORK_MAX // 10:
-        raise UnsupportedAdapter("The adapter has too many rank and alpha patterns to evaluate.")
+    steps = sum(map(len, modules)) * sum(p.cost for p in (*ranks, *alphas) if p.states)
+    if steps > _STEPS_MAX or len(modules) * len(texts) > _COMPARISONS_MAX:
+        raise _too_many()
     return {module: _strength(config, module, ranks, alphas) for module in modules}
 
 
@@ -175,6 +180,10 @@ def _strength(
     return Strength(rank, alpha / (math.sqrt(rank) if config.use_rslora else rank))
 
 
+def _too_many() -> UnsupportedAdapter:
+    return UnsupportedAdapter("The adapter has too many rank and alpha patterns to evaluate.")
+
+
 def _pattern_key(patterns: Iterable[Pattern], module: str) -> str:
     return next((pattern.text for pattern in patterns if pattern.matches(module)), module)
 
@@ -186,7 +195,7 @@ def _refuse_other_kinds(table: Mapping[str, Any]) -> None:
     if not isinstance(kind, str):
         raise FormatError("CONFIG", f"{_FILE} does not say what kind of adapter it is (peft_type).")
     if kind != "LORA":
-        message = f"This is an adapter of the kind {kind[:40]}; only LORA can be applied exactly."
+        message = f"This is an adapter of the kind {kind[:40]!r}; only LORA can be applied exactly."
         raise UnsupportedAdapter(message)
 
 
@@ -204,20 +213,20 @@ def _refuse_other_fields(table: Mapping[str, Any]) -> None:
 
 def _rank(value: Any, field: str) -> int:
     if type(value) is not int or not 1 <= value <= _RANK_MAX:
-        raise FormatError("CONFIG", f"{_FILE}: the rank {field!r} is {value!r}.")
+        raise FormatError("CONFIG", f"{_FILE}: the rank {field[:80]!r} is {value!r:.80}.")
     return value
 
 
 def _alpha(value: Any, field: str) -> float:
     if type(value) not in (int, float) or not abs(value) <= ALPHA_MAX:
-        raise FormatError("CONFIG", f"{_FILE}: the alpha {field!r} is {value!r}.")
+        raise FormatError("CONFIG", f"{_FILE}: the alpha {field[:80]!r} is {value!r:.80}.")
     return float(value)
 
 
 def _flag(table: Mapping[str, Any], field: str) -> bool:
     value = table.get(field) or False
     if not isinstance(value, bool):
-        raise FormatError("CONFIG", f"{_FILE}: {field} is {value!r}.")
+        raise FormatError("CONFIG", f"{_FILE}: {field} is {value!r:.80}.")
     return value
 
 

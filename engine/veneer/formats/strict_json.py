@@ -13,7 +13,11 @@ from veneer.errors import FormatError
 def parse_object(raw: bytes, what: str) -> dict[str, Any]:
     """Parse `raw` as one JSON object; `what` names it in the sentence of a `FormatError` JSON."""
     try:
-        value: Any = json.loads(raw, object_pairs_hook=_unique, parse_constant=_no_constant)
+        text = raw.decode("utf-8")
+        value: Any = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        if "\\ud" in text.lower():
+            # Half a surrogate pair is a string that can never be stored or shown again.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except RecursionError:
         raise FormatError("JSON", f"{what} is nested too deeply.") from None
     except ValueError as error:
@@ -24,11 +28,11 @@ def parse_object(raw: bytes, what: str) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} appears twice")
+    table: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key {key[:80]!r} appears twice")
+        table[key] = value
     return table
 
 

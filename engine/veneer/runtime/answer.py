@@ -1,6 +1,6 @@
 """One answer: the prompt evaluated, then token after token until it ends. Worker process only."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -102,7 +102,7 @@ def _tokens(
 
 
 @contextmanager
-def _sampler(settings: Sampling) -> Iterator[Sampler]:
+def _sampler(settings: Sampling) -> Generator[Sampler]:
     sampler = Sampler(settings)
     try:
         yield sampler

@@ -6,7 +6,7 @@ A worker that died or hung is gone for good: `start` makes a new one.
 
 import multiprocessing
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -50,6 +50,10 @@ class RuntimeClient:
         self._answering: int | None = None
         self._why_interrupted: FinishReason = "cancelled"
         self._ready: protocol.Ready | None = None
+
+    def twin(self) -> "RuntimeClient":
+        """Another client, for a worker of its own."""
+        return RuntimeClient(self._fs, self._log)
 
     @property
     def alive(self) -> bool:
@@ -168,7 +172,7 @@ class RuntimeClient:
         return self._last_id
 
     @contextmanager
-    def _interruptible(self, request_id: int) -> Iterator[None]:
+    def _interruptible(self, request_id: int) -> Generator[None]:
         self._why_interrupted = "cancelled"
         self._answering = request_id
         try:

@@ -32,6 +32,7 @@ except (ImportError, OSError, RuntimeError) as error:
 api: Any = lib
 
 _KV_TYPES = {"f32": 0, "f16": 1, "q8_0": 8}
+_INFO = 2
 _NEEDED = (
     "llama_set_adapters_lora",
     "llama_adapter_lora_init",
@@ -70,7 +71,8 @@ class Logging:
 
     def __init__(self, write: Callable[[str], None]) -> None:
         def callback(level: int, text: bytes, user_data: object) -> None:
-            write(text.decode("utf-8", "replace"))
+            if level >= _INFO:
+                write(text.decode("utf-8", "replace"))
 
         self._kept_alive = api.llama_log_callback(callback)
         api.llama_log_set(self._kept_alive, None)

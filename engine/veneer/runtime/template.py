@@ -52,7 +52,8 @@ def render(
 
 
 def _joined(parts: Any) -> str:
-    text, length = [], 0
+    text: list[str] = []
+    length = 0
     for part in parts:
         length += len(part)
         if length > MAX_OUTPUT:
@@ -63,8 +64,11 @@ def _joined(parts: Any) -> str:
 
 def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    environment.globals["raise_exception"] = _refuse
-    environment.globals["strftime_now"] = datetime.now().astimezone().strftime
+    names: dict[str, Any] = {
+        "raise_exception": _refuse,
+        "strftime_now": datetime.now().astimezone().strftime,
+    }
+    environment.globals.update(names)  # pyright: ignore[reportUnknownMemberType] - untyped
     return environment
 
 

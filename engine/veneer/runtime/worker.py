@@ -196,7 +196,7 @@ class Worker:
             while (message := self._poll()) is not None:
                 if not isinstance(message, protocol.Cancel):
                     self._waiting.append(message)
-                elif message.id == request_id:
+                if isinstance(message, protocol.Shutdown) or message.id == request_id:
                     raise Cancelled("Stopped.")
 
         return check
@@ -252,11 +252,15 @@ def _load_llama() -> protocol.Ready:
     from veneer.runtime import llama
 
     llama.assert_api()
-    _kept_alive.append(llama.Logging(sys.stderr.write))
+    _kept_alive.append(llama.Logging(_log))
     return protocol.Ready(build=llama.build_id(), gpu_offload=llama.supports_gpu())
 
 
 _kept_alive: list[object] = []
+
+
+def _log(text: str) -> None:
+    sys.stderr.write(text)
 
 
 def _quiet(log: Path) -> None:

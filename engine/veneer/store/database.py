@@ -6,7 +6,7 @@ happened. One connection serves every thread, one at a time.
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ def now() -> str:
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translated(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:
@@ -66,7 +66,7 @@ class Database:
             return self._connection.execute(sql, parameters).fetchone()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Generator[sqlite3.Connection]:
         """Everything executed inside commits together, or not at all."""
         with self._lock, _translated(self._path):
             self._connection.execute("BEGIN IMMEDIATE")

@@ -5,7 +5,7 @@ directory synced. Leaving the `with` block before `publish` removes it, whatever
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -28,7 +28,7 @@ class Draft:
         self._fs.write(self.file, data)
 
     @contextmanager
-    def writing(self) -> Iterator[BinaryIO]:
+    def writing(self) -> Generator[BinaryIO]:
         """The file itself, for code that writes to any binary file; its `OSError` is translated."""
         with translated("write to", self.path):
             yield self.file

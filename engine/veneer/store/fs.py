@@ -8,7 +8,7 @@ here: it becomes a `StoreError` (or `DiskFull`, `NotFound`) that names the path 
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +59,7 @@ class Fs(Protocol):
 
 
 @contextmanager
-def translated(doing: str, path: Path) -> Iterator[None]:
+def translated(doing: str, path: Path) -> Generator[None]:
     """Turn an `OSError` into the sentence a person needs: what was tried, on what, and why not."""
     try:
         yield

@@ -13,7 +13,6 @@ from typing import BinaryIO, Literal
 import msgspec
 
 from veneer.adapters.base import read_base
-from veneer.adapters.model import Adapter
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
 from veneer.identity import Digest, canonical_json, sha256_file, sha256_table
@@ -63,19 +62,20 @@ class Importer:
         `DiskFull`, `StoreError`, `Cancelled`; after any of them nothing has changed.
         """
         intake = examine(self._fs, path)
-        self._refuse_taken("bases" if intake.kind == "base" else "adapters", name)
         if intake.kind == "base":
             return self._import_base(intake, copy, name, progress, cancel)
         return self._import_adapter(intake, name, progress, cancel)
 
-    def _refuse_taken(self, table: Table, name: str | None) -> None:
-        if name is not None and clean_name(name) in self._catalog.names(table):
-            raise NameTaken(f"Something else is named “{clean_name(name)}” already.")
-
-    def _name_for(self, table: Table, intake: Intake, name: str | None) -> str:
-        if name is not None:
-            return clean_name(name)
-        return free_name(intake.name, self._catalog.names(table))
+    def _name_for(self, table: Table, digest: Digest, intake: Intake, wanted: str | None) -> str:
+        """The name to give: the wanted one if it is free, or what it has, or a free one."""
+        names = self._catalog.names(table)
+        if wanted is not None:
+            name = clean_name(wanted)
+            if names.get(name, digest) != digest:
+                raise NameTaken(f"Something else is named “{name}” already.")
+            return name
+        kept = [name for name, owner in names.items() if owner == digest]
+        return kept[0] if kept else free_name(intake.name, names)
 
     def _import_adapter(
         self, intake: Intake, name: str | None, progress: Progress, cancel: CancelToken | None
@@ -83,11 +83,33 @@ class Importer:
         with ExitStack() as stack:
             received = self._receive(intake, stack, progress, cancel)
             adapter = read_adapter(OpenedSource({n: r.open for n, r in received.items()}))
+            files = {n: r.digest for n, r in received.items()}
+            digest = next(iter(files.values())) if len(files) == 1 else sha256_table(files)
+            given = self._name_for("adapters", digest, intake, name)
             if cancel is not None:
                 cancel.check()
-            for item in received.values():
-                self._publish(item)
-        return self._record_adapter(intake, name, received, adapter)
+            self._publish_adapter(files, received)
+        before = self._catalog.adapter(digest)
+        stored = before or StoredAdapter(
+            digest=digest,
+            name=given,
+            files=files,
+            size=sum(r.size for r in received.values()),
+            adapter=adapter,
+            added_at=now(),
+        )
+        self._catalog.put_adapter(msgspec.structs.replace(stored, name=given))
+        return Outcome(
+            Imported("adapter", digest, given, already=before is not None),
+            Changes(adapters=frozenset({digest})),
+        )
+
+    def _publish_adapter(self, files: dict[str, Digest], received: dict[str, Received]) -> None:
+        for item in received.values():
+            self._publish(item)
+        if len(files) > 1:
+            # The table is an object too, so that the catalog can be rebuilt from the objects.
+            self._objects.add_bytes(canonical_json(dict(files)))
 
     def _receive(
         self,
@@ -111,42 +133,6 @@ class Importer:
             self._verifier.remember(path, state, item.digest)
         return path
 
-    def _record_adapter(
-        self, intake: Intake, name: str | None, received: dict[str, Received], adapter: Adapter
-    ) -> Outcome[Imported]:
-        files = {n: r.digest for n, r in received.items()}
-        digest = self._adapter_digest(files)
-        before = self._catalog.adapter(digest)
-        if before is not None and name is None:
-            return Outcome(Imported("adapter", digest, before.name, already=True), Changes())
-        if before is not None:
-            stored = msgspec.structs.replace(before, name=clean_name(name))
-            self._catalog.put_adapter(stored)
-            return Outcome(
-                Imported("adapter", digest, stored.name, already=True),
-                Changes(adapters=frozenset({digest})),
-            )
-        stored = StoredAdapter(
-            digest=digest,
-            name=self._name_for("adapters", intake, name),
-            files=files,
-            size=sum(r.size for r in received.values()),
-            adapter=adapter,
-            added_at=now(),
-        )
-        self._catalog.put_adapter(stored)
-        return Outcome(
-            Imported("adapter", digest, stored.name, already=False),
-            Changes(adapters=frozenset({digest})),
-        )
-
-    def _adapter_digest(self, files: dict[str, Digest]) -> Digest:
-        if len(files) == 1:
-            return next(iter(files.values()))
-        # The table is an object too, so that the catalog can be rebuilt from the objects.
-        self._objects.add_bytes(canonical_json(dict(files)))
-        return sha256_table(files)
-
     def _import_base(
         self,
         intake: Intake,
@@ -162,22 +148,25 @@ class Importer:
             if copy:
                 size = _size(self._fs, path)
                 with self._objects.receive(file, size, progress, cancel) as received:
-                    place, digest = self._publish(received), received.digest
+                    digest = received.digest
+                    given = self._name_for("bases", digest, intake, name)
+                    place = self._publish(received)
             else:
-                place, digest = path, self._hash_in_place(path, file, progress, cancel)
-        before = self._catalog.base(digest)
-        kept = before.name if before is not None else None
-        stored = StoredBase(
-            digest=digest,
-            name=clean_name(name) if name else kept or self._name_for("bases", intake, None),
-            path=str(place),
-            copied=copy,
-            base=base,
-            added_at=now(),
+                digest = self._hash_in_place(path, file, progress, cancel)
+                given, place = self._name_for("bases", digest, intake, name), path
+        already = self._catalog.base(digest) is not None
+        self._catalog.put_base(
+            StoredBase(
+                digest=digest,
+                name=given,
+                path=str(place),
+                copied=copy,
+                base=base,
+                added_at=now(),
+            )
         )
-        self._catalog.put_base(stored)
         return Outcome(
-            Imported("base", digest, stored.name, already=before is not None),
+            Imported("base", digest, given, already=already),
             Changes(bases=frozenset({digest})),
         )
 

@@ -84,7 +84,7 @@ def _peft(named: Path, config: Path, weights: Path) -> Intake:
 
 def _refuse(names: Iterable[str]) -> None:
     """Raise the reason why files of these names are no adapter, where the names tell."""
-    source_format(OpenedSource({name: _never_opened for name in names}))
+    source_format(OpenedSource(dict.fromkeys(names, _never_opened)))
 
 
 def _never_opened() -> BinaryIO:

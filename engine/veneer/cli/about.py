@@ -1,0 +1,76 @@
+"""`version`, and the commands of the window: `shots`, and no command at all."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from veneer.cli.session import JsonFlag, Session, print_json, session_of
+from veneer.errors import RuntimeMissing, UsageError, VeneerError
+from veneer.workspace import VERSION, Workspace
+
+
+class Lane(msgspec.Struct, frozen=True, kw_only=True):
+    """A way for adapters to reach the arithmetic; `why_not` is empty if it is available."""
+
+    name: str
+    available: bool
+    why_not: str
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(version)
+    app.command()(shots)
+
+
+def version(context: typer.Context, json: JsonFlag = False) -> None:
+    """Show the versions, and which lanes are available."""
+    session = session_of(context)
+    with session.read() as workspace:
+        build, why_not = _runtime(workspace)
+    lanes = [
+        Lane(name="stock", available=build is not None, why_not=why_not),
+        Lane(name="overlay", available=False, why_not="it is not part of this version"),
+    ]
+    if json:
+        print_json({"veneer": VERSION, "llama_cpp": build, "lanes": lanes})
+        return
+    session.out.print(f"veneer {VERSION}\n{build or why_not}", markup=False)
+    for lane in lanes:
+        state = "available" if lane.available else f"not available: {lane.why_not}"
+        session.out.print(f"lane {lane.name}: {state}", markup=False)
+
+
+def shots(
+    context: typer.Context,
+    directory: Annotated[Path, typer.Argument(help="Where to write the pictures.")],
+    json: JsonFlag = False,
+) -> None:
+    """Draw each place of the window to a PNG file, light and dark, without a display."""
+    session = session_of(context)
+    if session.render_shots is None:
+        raise UsageError("The window is not installed.")
+    paths = session.render_shots(session.root, directory)
+    if json:
+        print_json([str(path) for path in paths])
+    else:
+        for path in paths:
+            session.out.print(str(path), markup=False)
+
+
+def open_window(session: Session) -> None:
+    """What `veneer` alone does."""
+    if session.open_window is None:
+        raise UsageError("The window is not installed. See: veneer --help")
+    session.exit_code = session.open_window(session.root)
+
+
+def _runtime(workspace: Workspace) -> tuple[str | None, str]:
+    try:
+        return workspace.runtime_build(), ""
+    except RuntimeMissing as error:
+        return None, error.message
+    except VeneerError as error:
+        return None, f"{error.full_code}: {error.message}"

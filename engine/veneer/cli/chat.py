@@ -1,0 +1,151 @@
+"""`chat` and `probe`: using the active composition, and checking what it computes."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from veneer.cli.session import JsonFlag, Session, print_json, session_of
+from veneer.errors import UsageError
+from veneer.runtime.protocol import ChatMessage, Sampling
+from veneer.workspace import Workspace
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(chat)
+    app.command()(probe)
+
+
+def chat(
+    context: typer.Context,
+    prompt: Annotated[str | None, typer.Option("-p", "--prompt", help="Ask once.")] = None,
+    system: Annotated[str, typer.Option("-s", "--system", help="The system prompt.")] = "",
+    greedy: Annotated[bool, typer.Option("--greedy", help="Always the likeliest token.")] = False,
+    temperature: Annotated[float, typer.Option(min=0.0, help="0 is greedy.")] = 0.7,
+    top_k: Annotated[int, typer.Option(min=0)] = 40,
+    top_p: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.95,
+    min_p: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.05,
+    repeat_penalty: Annotated[float, typer.Option(min=0.0)] = 1.0,
+    seed: Annotated[int | None, typer.Option(help="Same seed, same answer.")] = None,
+    max_tokens: Annotated[int, typer.Option(min=1)] = 512,
+    stop: Annotated[list[str] | None, typer.Option(help="End the answer before this.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Ask the active composition; without -p, hold a conversation."""
+    session = session_of(context)
+    sampling = Sampling(
+        temperature=0.0 if greedy else temperature,
+        top_k=top_k,
+        top_p=top_p,
+        min_p=min_p,
+        repeat_penalty=repeat_penalty,
+        seed=seed,
+    )
+    if prompt is None and json:
+        raise UsageError("--json needs a question: add -p.")
+    talk = _Talk(session, system, sampling, max_tokens, tuple(stop or ()))
+    with session.write() as workspace:
+        if prompt is None:
+            talk.converse(workspace)
+        else:
+            talk.once(workspace, prompt, json)
+
+
+class _Talk:
+    def __init__(
+        self,
+        session: Session,
+        system: str,
+        sampling: Sampling,
+        max_tokens: int,
+        stop: tuple[str, ...],
+    ) -> None:
+        self._session = session
+        self._messages = [ChatMessage("system", system)] if system else []
+        self._sampling = sampling
+        self._max_tokens = max_tokens
+        self._stop = stop
+
+    def once(self, workspace: Workspace, prompt: str, json: bool) -> None:
+        """Ask one question and print the answer."""
+        self._messages.append(ChatMessage("user", prompt))
+        answer = workspace.talk.ask(
+            self._messages,
+            self._sampling,
+            max_tokens=self._max_tokens,
+            stop=self._stop,
+            on_text=(lambda text: None) if json else _type_out,
+        )
+        if json:
+            print_json(answer)
+        else:
+            sys.stdout.write("\n")
+
+    def converse(self, workspace: Workspace) -> None:
+        """Ask and answer until the end of input."""
+        active = workspace.activator.ensure_running()
+        self._session.err.print(f"generation {active.number}; Ctrl-D ends", markup=False)
+        while (line := _read_line()) is not None:
+            if line.strip():
+                self._turn(workspace, line)
+
+    def _turn(self, workspace: Workspace, line: str) -> None:
+        self._messages.append(ChatMessage("user", line))
+        answer = workspace.talk.ask(
+            self._messages,
+            self._sampling,
+            max_tokens=self._max_tokens,
+            stop=self._stop,
+            on_text=_type_out,
+        )
+        sys.stdout.write("\n")
+        self._messages.append(ChatMessage("assistant", answer.text))
+
+
+def _type_out(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _read_line() -> str | None:
+    try:
+        return input("> " if sys.stdin.isatty() else "")
+    except EOFError:
+        return None
+
+
+def probe(
+    context: typer.Context,
+    ids: Annotated[str | None, typer.Option("--ids", help="Token ids: 1,2,3.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="Text, without a template.")] = None,
+    composition: Annotated[
+        str | None, typer.Option("--composition", help="Another than the active one.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Where to write the logits.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Write the logits after these tokens as a float32 .npy file; or only tokenize a text."""
+    session = session_of(context)
+    if (ids is None) == (text is None):
+        raise UsageError("Give either --ids or --text.")
+    if text is None and out is None:
+        raise UsageError("--ids needs --out, the file to write the logits to.")
+    with session.write() as workspace:
+        result = workspace.probe(
+            text if text is not None else _parse(ids or ""), composition=composition, out=out
+        )
+    if json:
+        print_json(result)
+        return
+    session.out.print(",".join(map(str, result.token_ids)), markup=False)
+    if result.out is not None:
+        session.out.print(f"{result.vocabulary} logits in {result.out}", markup=False)
+
+
+def _parse(ids: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in ids.split(","))
+    except ValueError as error:
+        raise UsageError(f"--ids wants numbers with commas between them, not “{ids}”.") from error

@@ -1,0 +1,129 @@
+"""`compose`, `activate`, `rollback`, `status`, `history`: what runs, and what ran."""
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from veneer.activation.activator import Activation
+from veneer.cli.session import JsonFlag, Session, milliseconds, print_json, session_of
+from veneer.errors import UsageError
+from veneer.identity import short
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(compose)
+    app.command()(activate)
+    app.command()(rollback)
+    app.command()(status)
+    app.command()(history)
+
+
+def compose(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="What to call the stack.")],
+    base: Annotated[str, typer.Option("--base", help="The base under it.")],
+    adapter: Annotated[
+        list[str] | None,
+        typer.Option("--adapter", help="REF or REF=SCALE; again for each, bottom first."),
+    ] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Save a stack: a base and adapters with their strengths."""
+    session = session_of(context)
+    pairs = [_pair(text) for text in adapter or []]
+    with session.write() as workspace:
+        done = workspace.compose(base, pairs, name=name).value
+    if json:
+        print_json({"composition_id": done.id, "name": done.name})
+    else:
+        session.out.print(f"{done.name}  {short(done.id, 12)}", markup=False)
+
+
+def activate(
+    context: typer.Context,
+    ref: Annotated[str, typer.Argument(help="A stack, a composition's id, or a base alone.")],
+    json: JsonFlag = False,
+) -> None:
+    """Switch to a composition, completely or not at all."""
+    session = session_of(context)
+    with session.write() as workspace, session.progress("verifying", json=json) as report:
+        done = workspace.activate(ref, progress=report).value
+    _print_activation(session, done, json)
+
+
+def rollback(
+    context: typer.Context,
+    to: Annotated[int | None, typer.Option(help="The generation to go back to.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Go back to the composition before this one, as a new generation."""
+    session = session_of(context)
+    with session.write() as workspace, session.progress("verifying", json=json) as report:
+        done = workspace.rollback(to, progress=report).value
+    _print_activation(session, done, json)
+
+
+def status(context: typer.Context, json: JsonFlag = False) -> None:
+    """Show what is active."""
+    session = session_of(context)
+    with session.read() as workspace:
+        active = workspace.active()
+        root = str(workspace.root)
+    if json:
+        print_json(
+            {
+                "workspace": root,
+                "generation": active[0].number if active else None,
+                "composition_id": active[1].id if active else None,
+                "name": active[1].name if active else None,
+            }
+        )
+    elif active is None:
+        session.out.print(f"Nothing is active yet. Workspace: {root}", markup=False)
+    else:
+        generation, composition = active
+        label = composition.name or "(unnamed)"
+        session.out.print(
+            f"generation {generation.number}: {label}  {short(composition.id, 12)}", markup=False
+        )
+
+
+def history(context: typer.Context, json: JsonFlag = False) -> None:
+    """List every generation, newest first, with what became of it."""
+    session = session_of(context)
+    with session.read() as workspace:
+        generations = workspace.journal.all()
+    if json:
+        print_json(generations)
+        return
+    for g in generations:
+        when = g.transitions[-1].at[:19].replace("T", " ")
+        end = g.reason or milliseconds(g.timings_ms)
+        session.out.print(
+            f"{g.number:>5}  {g.state:<9}  {short(g.composition, 12)}  {when}  "
+            f"{g.requested_by:<8}  {end}",
+            markup=False,
+        )
+
+
+def _pair(text: str) -> tuple[str, float | None]:
+    ref, equals, scale = text.rpartition("=")
+    if not equals:
+        return text, None
+    try:
+        return ref, float(scale)
+    except ValueError as error:
+        raise UsageError(f"“{scale}” in --adapter {text} is not a number.") from error
+
+
+def _print_activation(session: Session, done: Activation, json: bool) -> None:
+    if json:
+        print_json(msgspec.to_builtins(done))
+        return
+    what = milliseconds(done.timings_ms) if done.changed else "it was active already"
+    session.out.print(
+        f"generation {done.generation}: {short(done.composition_id, 12)} {done.state} ({what})",
+        markup=False,
+    )
