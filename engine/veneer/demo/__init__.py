@@ -10,7 +10,8 @@ from veneer.store.fs import Fs, RealFs
 
 ADAPTERS = ("pirate", "json", "terse")
 BASE_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
-QUESTION = "What is the capital of France?"
+QUESTION = "Write a sentence about the sun."
+"""None of the demo adapters was trained on it."""
 
 
 def embedded_base() -> Path | None:

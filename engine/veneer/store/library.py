@@ -124,8 +124,8 @@ class Library:
         """Remove an adapter: first its row, then the objects no other adapter uses."""
         stored = self.adapter(digest)
         self._catalog.remove("adapters", digest)
-        needed = {d for other in self._catalog.adapters() for d in other.files.values()}
-        for unused in set(stored.files.values()) - needed:
+        needed = {d for other in self._catalog.adapters() for d in other.objects}
+        for unused in stored.objects - needed:
             self._objects.remove(unused)
         return Changes(adapters=frozenset({digest}))
 

@@ -44,6 +44,11 @@ class StoredAdapter(msgspec.Struct, frozen=True, kw_only=True):
     trigger_text: str = ""
     notes: str = ""
 
+    @property
+    def objects(self) -> frozenset[Digest]:
+        """Every object it is made of: its files, and the table of them if there are several."""
+        return frozenset({self.digest, *self.files.values()})
+
 
 @dataclass(frozen=True)
 class OpenedSource:

@@ -1,0 +1,215 @@
+"""Importing, and what is left when it fails."""
+
+import errno
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.engine.faults import FaultyFs
+from veneer import Workspace
+from veneer.errors import (
+    Cancelled,
+    Damaged,
+    DiskFull,
+    FormatError,
+    NameTaken,
+    NotFound,
+    PickleRefused,
+    VeneerError,
+)
+from veneer.identity import sha256_bytes
+from veneer.tasks import CancelToken
+
+BASE_SHA256 = "sha256:b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+
+
+def snapshot(workspace: Workspace) -> tuple:
+    files = sorted(
+        (str(p.relative_to(workspace.root)), p.stat().st_size)
+        for folder in ("objects", "manifests", "tmp")
+        for p in (workspace.root / folder).rglob("*")
+        if p.is_file()
+    )
+    return workspace.library.bases(), workspace.library.adapters(), files
+
+
+def test_a_base_is_linked_where_it_lies(tmp_path: Path, base_path: Path):
+    with Workspace.open(tmp_path) as workspace:
+        done = workspace.import_path(base_path).value
+        assert (done.kind, done.id, done.already) == ("base", BASE_SHA256, False)
+        stored = workspace.library.find_base("SmolLM2-135M-Instruct.Q4_1")
+        assert stored.file == base_path
+        assert not stored.copied
+        assert list((tmp_path / "objects").rglob("*")) == []
+        assert (stored.base.n_layers, stored.base.n_embd, stored.base.n_vocab) == (30, 576, 49152)
+
+
+def test_a_copied_base_outlives_its_source(tmp_path: Path, base_path: Path):
+    source = tmp_path / "here.gguf"
+    shutil.copy(base_path, source)
+    with Workspace.open(tmp_path / "ws") as workspace:
+        done = workspace.import_path(source, copy=True).value
+        source.unlink()
+        workspace.library.verify_base(workspace.library.base(done.id), thorough=True)
+        assert done.id == BASE_SHA256
+
+
+def test_an_adapter_s_files_are_kept_by_digest(tmp_path: Path, adapter_paths: dict[str, Path]):
+    with Workspace.open(tmp_path) as workspace:
+        done = workspace.import_path(adapter_paths["pirate"]).value
+        stored = workspace.library.adapter(done.id)
+        for name, digest in stored.files.items():
+            data = (adapter_paths["pirate"] / name).read_bytes()
+            assert digest == sha256_bytes(data)
+            with workspace.library.source(stored).open(name) as file:
+                assert file.read() == data
+        assert stored.adapter.ranks == (8,)
+        assert len(stored.adapter.targets) == 60
+        assert {t.scaling for t in stored.adapter.targets} == {2.0}
+
+
+def test_importing_twice_changes_nothing(workspace: Workspace, adapter_paths: dict[str, Path]):
+    before = snapshot(workspace)
+    done = workspace.import_path(adapter_paths["json"]).value
+    assert done.already
+    assert snapshot(workspace) == before
+
+
+def test_importing_again_heals_a_damaged_object(
+    workspace: Workspace, adapter_paths: dict[str, Path]
+):
+    stored = workspace.library.find_adapter("json")
+    for digest in stored.files.values():
+        hexes = digest.removeprefix("sha256:")
+        (workspace.root / "objects" / hexes[:2] / hexes).write_bytes(b"rot")
+    workspace.import_path(adapter_paths["json"])
+    workspace.library.verify_adapter(stored, thorough=True)
+
+
+def test_two_adapters_of_one_folder_name_get_two_names(
+    workspace: Workspace, adapter_paths: dict[str, Path], tmp_path: Path
+):
+    other = tmp_path / "pirate"
+    shutil.copytree(adapter_paths["terse"], other)
+    config = other / "adapter_config.json"
+    config.write_text(config.read_text() + "\n")
+    assert workspace.import_path(other).value.name == "pirate-2"
+
+
+def test_a_taken_name_is_refused_before_anything_is_kept(
+    workspace: Workspace, adapter_paths: dict[str, Path], tmp_path: Path
+):
+    other = tmp_path / "fresh"
+    shutil.copytree(adapter_paths["terse"], other)
+    config = other / "adapter_config.json"
+    config.write_text(config.read_text() + " ")
+    before = snapshot(workspace)
+    with pytest.raises(NameTaken, match="pirate"):
+        workspace.import_path(other, name="pirate")
+    assert snapshot(workspace) == before
+
+
+@pytest.fixture
+def bad(tmp_path: Path, base_path: Path, adapter_paths: dict[str, Path]) -> dict[str, Path]:
+    """Things people really drop on a window, and that must not get in."""
+    folder = tmp_path / "bad"
+    folder.mkdir()
+    (folder / "adapter_model.bin").write_bytes(b"\x80\x04pickle")
+    with base_path.open("rb") as file:
+        (folder / "cut.gguf").write_bytes(file.read(5_000_000))
+    (folder / "letter.txt").write_text("Dear model")
+    (folder / "empty.gguf").touch()
+    (folder / "lone").mkdir()
+    shutil.copy(adapter_paths["json"] / "adapter_model.safetensors", folder / "lone")
+    (folder / "cut").mkdir()
+    shutil.copy(adapter_paths["json"] / "adapter_config.json", folder / "cut")
+    weights = (adapter_paths["json"] / "adapter_model.safetensors").read_bytes()
+    (folder / "cut" / "adapter_model.safetensors").write_bytes(weights[:-100])
+    (folder / "nothing").mkdir()
+    return {p.name: p for p in folder.iterdir()} | {"missing": folder / "missing"}
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("adapter_model.bin", PickleRefused, "safe_serialization"),
+        ("cut.gguf", FormatError, "lacks 93362432 bytes"),
+        ("letter.txt", FormatError, "no adapter here"),
+        ("empty.gguf", FormatError, "neither a GGUF"),
+        ("lone", FormatError, "strongly"),
+        ("cut", FormatError, "lacks 100 bytes"),
+        ("nothing", FormatError, "no adapter here"),
+        ("missing", NotFound, "missing"),
+    ],
+)
+def test_bad_input_is_a_named_error_and_nothing_changes(
+    workspace: Workspace, bad: dict[str, Path], name: str, error: type[VeneerError], words: str
+):
+    before = snapshot(workspace)
+    with pytest.raises(error, match=words):
+        workspace.import_path(bad[name])
+    assert snapshot(workspace) == before
+
+
+@pytest.mark.parametrize("operation", ["create", "write", "sync", "replace", "sync_dir"])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_an_import_that_fails_at_any_operation_leaves_the_catalog_as_it_was(
+    root: Path, adapter_paths: dict[str, Path], tmp_path: Path, operation: str, number: int
+):
+    """Fail the first, second, third ... call of an operation until the import gets through."""
+    fresh = tmp_path / "fresh"
+    shutil.copytree(adapter_paths["terse"], fresh)
+    config = fresh / "adapter_config.json"
+    config.write_text(config.read_text() + "\n\n")
+    failures = 0
+    for nth in range(1, 50):
+        fs = FaultyFs(operation, 1_000_000, number)
+        with Workspace.open(root, fs=fs) as workspace:
+            before = snapshot(workspace)[:2]
+            fs._calls, fs._nth = 0, nth
+            try:
+                workspace.import_path(fresh)
+            except VeneerError as error:
+                failures += 1
+                assert isinstance(error, DiskFull) == (number == errno.ENOSPC)
+                assert snapshot(workspace)[:2] == before
+                assert list((root / "tmp").iterdir()) == []
+            else:
+                break
+    assert failures >= 3
+    with Workspace.open(root) as workspace:
+        workspace.library.verify_adapter(workspace.library.find_adapter("fresh"), thorough=True)
+
+
+def test_a_cancelled_import_leaves_nothing(workspace: Workspace, base_path: Path):
+    cancel, before = CancelToken(), snapshot(workspace)
+    with pytest.raises(Cancelled):
+        workspace.import_path(
+            base_path, copy=True, progress=lambda done, total: cancel.cancel(), cancel=cancel
+        )
+    assert snapshot(workspace) == before
+
+
+def test_progress_counts_to_the_end(tmp_path: Path, base_path: Path):
+    seen: list[tuple[int, int]] = []
+    with Workspace.open(tmp_path) as workspace:
+        workspace.import_path(base_path, progress=lambda d, t: seen.append((d, t)))
+    size = base_path.stat().st_size
+    assert seen[-1] == (size, size)
+    assert [d for d, _ in seen] == sorted(d for d, _ in seen)
+
+
+def test_a_base_that_is_still_being_written_is_refused(tmp_path: Path, base_path: Path):
+    growing = tmp_path / "growing.gguf"
+    shutil.copy(base_path, growing)
+
+    def write_more(done: int, total: int) -> None:
+        if growing.stat().st_size == total:
+            with growing.open("ab") as more:
+                more.write(b"\0")
+
+    with Workspace.open(tmp_path / "ws") as workspace:
+        with pytest.raises(Damaged, match="was being written"):
+            workspace.import_path(growing, progress=write_more)
+        assert workspace.library.bases() == ()
