@@ -15,6 +15,9 @@ from veneer.cli import about, chat, demo, library, stacks
 from veneer.cli.session import OpenWindow, RenderShots, Session, print_json, session_of
 from veneer.errors import UsageError, VeneerError
 
+# What typer makes of Ctrl-C, as a return value and not as an exception.
+_INTERRUPTED = 130
+
 _HELP = """Stack, weigh, switch and share LoRA adapters over one immutable GGUF base.
 
 Without a command, opens the window. A REF is a name, or the first digits of an id; where a name
@@ -51,7 +54,7 @@ def run(
     words = list(sys.argv[1:] if arguments is None else arguments)
     session = Session(open_window=open_window, render_shots=render_shots)
     try:
-        typer.main.get_command(app).main(
+        code = typer.main.get_command(app).main(
             words, prog_name="veneer", standalone_mode=False, obj=session
         )
     except VeneerError as error:
@@ -59,10 +62,12 @@ def run(
     except typer.TyperException as error:
         return _report(session, UsageError.code, error.format_message(), words)
     except (KeyboardInterrupt, typer.Abort):
-        return _report(session, "CANCELLED", "Stopped. Nothing was changed.", words)
+        code = _INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has gone; there is nobody to tell.
         return 1
+    if code == _INTERRUPTED:
+        return _report(session, "CANCELLED", "Stopped. Nothing was changed.", words)
     return session.exit_code
 
 

@@ -194,7 +194,7 @@ class RuntimeClient:
             with self._sending:
                 connection.send_bytes(protocol.encode(request))
         except (OSError, ValueError) as error:
-            raise RuntimeCrashed("The runtime has ended unexpectedly.") from error
+            raise self._crashed("being spoken to") from error
 
     def _await(
         self,

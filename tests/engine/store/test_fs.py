@@ -36,8 +36,9 @@ def test_a_really_full_disk_is_called_full():
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EROFS])
 def test_other_failures_say_what_was_tried_and_why(number: int, tmp_path: Path):
     sentence = os.strerror(number)
-    with pytest.raises(StoreError, match=f"Could not save .*: {sentence}"), translated(
-        "save", tmp_path
+    with (
+        pytest.raises(StoreError, match=f"Could not save .*: {sentence}"),
+        translated("save", tmp_path),
     ):
         raise OSError(number, sentence)
 
