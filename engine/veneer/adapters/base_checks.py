@@ -136,10 +136,20 @@ def _check_llama(header: GgufHeader, facts: Facts) -> None:
         message = f"{facts.n_head} heads cannot share {facts.n_head_kv} key-value heads."
         raise FormatError("VALUE", message)
     head = _head_size(header, facts)
-    if "llama.attention.layer_norm_rms_epsilon" not in header.metadata:
-        raise FormatError("KEY", "The model does not say its normalisation (rms epsilon).")
+    _check_constants(header)
     for name, shape in _llama_shapes(header, facts, head):
         _check_tensor(header, name, shape)
+
+
+def _check_constants(header: GgufHeader) -> None:
+    epsilon = header.metadata.get("llama.attention.layer_norm_rms_epsilon")
+    base = header.metadata.get("llama.rope.freq_base", 10_000.0)
+    if not isinstance(epsilon, float) or not isinstance(base, float):
+        raise FormatError("KEY", "The model does not say its normalisation (rms epsilon).")
+    # A negative epsilon fails an assertion; a rotation of base 0 gives nothing but NaN.
+    if not 0 <= epsilon <= 1 or base <= 0:
+        message = f"An epsilon of {epsilon} or a rotation base of {base} is impossible."
+        raise FormatError("VALUE", message)
 
 
 def _check_tensor(header: GgufHeader, name: str, shape: tuple[int, ...]) -> None:

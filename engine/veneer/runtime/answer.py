@@ -63,7 +63,7 @@ def answer(
         )
     result = Answer(len(prompt))
     stream = TextStream(request.stop)
-    with _sampler(request.sampling) as sampler:
+    with _sampler(request.sampling, resident.model.n_vocab) as sampler:
         try:
             result.reused_tokens = live.begin(prompt)
             live.extend(prompt[result.reused_tokens :], check_cancel)
@@ -102,8 +102,8 @@ def _tokens(
 
 
 @contextmanager
-def _sampler(settings: Sampling) -> Generator[Sampler]:
-    sampler = Sampler(settings)
+def _sampler(settings: Sampling, n_vocab: int) -> Generator[Sampler]:
+    sampler = Sampler(settings, n_vocab)
     try:
         yield sampler
     finally:

@@ -12,9 +12,9 @@ _PENALTY_WINDOW = 64
 class Sampler:
     """A chain of samplers for one answer. Close it when the answer is done."""
 
-    def __init__(self, settings: Sampling) -> None:
+    def __init__(self, settings: Sampling, n_vocab: int) -> None:
         self._chain: Any = api.llama_sampler_chain_init(api.llama_sampler_chain_default_params())
-        for link in _links(settings):
+        for link in _links(settings, n_vocab):
             api.llama_sampler_chain_add(self._chain, link)
 
     def next(self, context: Context) -> int:
@@ -26,11 +26,13 @@ class Sampler:
         api.llama_sampler_free(self._chain)
 
 
-def _links(settings: Sampling) -> list[Any]:
+def _links(settings: Sampling, n_vocab: int) -> list[Any]:
     links: list[Any] = []
     if settings.repeat_penalty != 1.0:
         links.append(
-            api.llama_sampler_init_penalties(_PENALTY_WINDOW, settings.repeat_penalty, 0.0, 0.0)
+            api.llama_sampler_init_penalties(
+                n_vocab, _PENALTY_WINDOW, settings.repeat_penalty, 0.0, 0.0
+            )
         )
     if settings.temperature <= 0:
         return [*links, api.llama_sampler_init_greedy()]

@@ -138,6 +138,8 @@ def test_an_adapter_is_not_a_base():
         ("llama.attention.head_count", 1 << 17, "VALUE"),
         ("llama.attention.head_count_kv", 3, "VALUE"),
         ("llama.attention.layer_norm_rms_epsilon", None, "KEY"),
+        ("llama.attention.layer_norm_rms_epsilon", -1e-5, "VALUE"),
+        ("llama.rope.freq_base", 0.0, "VALUE"),
         ("llama.attention.key_length", 5, "VALUE"),
         ("llama.attention.key_length", 0, "VALUE"),
         ("llama.attention.value_length", 8, "VALUE"),

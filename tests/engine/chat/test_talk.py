@@ -36,7 +36,7 @@ def test_a_switch_ends_the_answer_in_flight_and_marks_it(workspace: Workspace):
     def talk() -> None:
         said.append(
             workspace.talk.say(
-                number, "Tell a long story about the sea.", Sampling(seed=1, temperature=1.0),
+                number, "What is the capital of Italy?", GREEDY,
                 max_tokens=3000, on_text=lambda text: started.set(),
             )
         )  # fmt: skip

@@ -12,7 +12,7 @@ from veneer.store.fs import RealFs, translated
 def test_a_new_file_is_its_owner_s_alone(tmp_path: Path):
     with RealFs().create(tmp_path / "new") as file:
         file.write(b"x")
-    assert stat.S_IMODE(os.stat(tmp_path / "new").st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o600
 
 
 def test_creating_over_something_is_refused(tmp_path: Path):

@@ -1,0 +1,1 @@
+"""The History of generations: `rows` -> `place`."""

@@ -1,0 +1,1 @@
+"""The Library: `rows` (bases and adapters as table rows) -> `details` (one of them) -> `place`."""

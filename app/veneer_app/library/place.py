@@ -1,0 +1,132 @@
+"""The Library: search, one table over bases and adapters, and the details of what is selected."""
+
+from veneer.demo import adapters, embedded_base
+from veneer.identity import Digest
+from veneer.store.changes import Changes
+from veneer_app import reads, text
+from veneer_app.library.details import Details
+from veneer_app.library.rows import LibraryRow, columns, rows
+from veneer_app.operations import Latest
+from veneer_app.parts import fields
+from veneer_app.parts.controls import button, column, label, row
+from veneer_app.parts.empty import Empty
+from veneer_app.parts.table import Found, Table, table_view
+from veneer_app.qt import Qt, QtCore, QtWidgets, Signal
+from veneer_app.services import Services
+
+_WIDTHS = (0, 72, 64, 80, 96, 112)
+
+
+class LibraryPlace(QtWidgets.QWidget):
+    """Everything that was imported."""
+
+    import_wanted = Signal()
+
+    def __init__(self, services: Services) -> None:
+        super().__init__()
+        self.setProperty("role", "place")
+        self._services = services
+        self._latest = Latest(services.operations, self)
+        self._chosen: Digest | None = None
+        self._selected: Digest | None = None
+        self.table = Table(columns(), self)
+        self.found = Found(self.table)
+        self.view = table_view(self.tr("Bases and adapters"), self.found)
+        self.search = fields.line(self.tr("Search the library"), self.tr("Search"))
+        self.against = fields.choice(self.tr("Judge adapters against this base"), ())
+        self.demo = button(self.tr("Add the demo adapters"), "layer", on_click=self._add_demo)
+        self.details = Details(services)
+        self.empty = self._empty()
+        self._arrange()
+        self._connect()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the library again."""
+        chosen = self._chosen
+        self._latest.ask(lambda ws: reads.library(ws, chosen), self._show)
+
+    def _arrange(self) -> None:
+        header = self.view.horizontalHeader()
+        header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
+        for number, width in enumerate(_WIDTHS[1:], 1):
+            self.view.setColumnWidth(number, width)
+        self.view.sortByColumn(1, Qt.SortOrder.DescendingOrder)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.search.setMaximumWidth(320)
+        self.against.setMaximumWidth(260)
+        self._judged = label(self.tr("Fit for"), "muted")
+        tools = row(self.search, None, self.demo, self._judged, self.against)
+        self._list = QtWidgets.QWidget()
+        layout = column(label(self.tr("Library"), "title"), tools, self.view, spacing=16)
+        layout.setContentsMargins(24, 24, 24, 24)
+        self._list.setLayout(layout)
+        self.setLayout(row(self.empty, self._list, self.details, spacing=0))
+        self._list.hide()
+        self.empty.hide()
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self.found.setFilterFixedString)
+        self.view.selectionModel().currentRowChanged.connect(self._select)
+        self.found.modelReset.connect(self._select_again)
+        self.against.currentIndexChanged.connect(self._choose)
+        self._services.operations.changed.connect(self._changed)
+
+    def _empty(self) -> Empty:
+        made = Empty(
+            "library",
+            self.tr("Nothing here yet"),
+            self.tr(
+                "Drop a GGUF model onto this window to begin, then LoRA adapters: GGUF files, "
+                "safetensors files or PEFT folders. Nothing is ever written to your files."
+            ),
+        )
+        add = self.tr("Import files…")
+        made.add(button(add, "import", kind="primary", on_click=self.import_wanted.emit))
+        if embedded_base() is not None:
+            use = self.tr("Use the embedded model")
+            made.add(button(use, "base", on_click=self._services.use_embedded))
+        return made
+
+    def _add_demo(self) -> None:
+        self._services.imports.add(adapters())
+
+    def _changed(self, changes: Changes) -> None:
+        if changes.bases or changes.adapters:
+            self.refresh()
+
+    def _show(self, now: reads.LibraryNow) -> None:
+        nothing = not now.bases and not now.adapters
+        self.empty.setVisible(nothing)
+        self._list.setVisible(not nothing)
+        self.demo.setVisible(bool(now.bases) and not now.adapters and embedded_base() is not None)
+        self._show_bases(now)
+        self.table.set_rows(rows(now))
+        if not self.view.currentIndex().isValid():
+            self.details.show_row(None)
+
+    def _show_bases(self, now: reads.LibraryNow) -> None:
+        blocked = self.against.blockSignals(True)
+        self.against.clear()
+        for base in now.bases:
+            self.against.addItem(text.plain(base.name, 40), base.digest)
+        self.against.blockSignals(blocked)
+        fields.choose(self.against, now.chosen)
+        for part in (self.against, self._judged):
+            part.setVisible(bool(now.bases) and bool(now.adapters))
+
+    def _choose(self) -> None:
+        self._chosen = self.against.currentData()
+        self.refresh()
+
+    def _select(self, index: QtCore.QModelIndex) -> None:
+        shown: LibraryRow | None = self.found.row_at(index)
+        if shown is not None:
+            self._selected = shown.digest
+        self.details.show_row(shown)
+
+    def _select_again(self) -> None:
+        index = self.found.index_of(lambda row: row.digest == self._selected)
+        if not index.isValid():
+            index = self.found.index(0, 0)
+        self.view.setCurrentIndex(index)

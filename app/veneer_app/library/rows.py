@@ -1,0 +1,121 @@
+"""Bases and adapters as rows of one table, and the verdict on an adapter in words."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from veneer.adapters.compat import CompatReport
+from veneer.identity import Digest
+from veneer.store.records import StoredAdapter, StoredBase
+from veneer_app import text
+from veneer_app.parts.table import Column
+from veneer_app.reads import LibraryNow
+
+translate = text.translate
+
+
+@dataclass(frozen=True)
+class LibraryRow:
+    """One base or adapter. `report` is about the chosen base; bases have none."""
+
+    kind: Literal["base", "adapter"]
+    digest: Digest
+    name: str
+    rank: str
+    targets: int
+    size: int
+    made_for: str
+    stored: StoredBase | StoredAdapter
+    report: CompatReport | None = None
+
+
+def rows(now: LibraryNow) -> tuple[LibraryRow, ...]:
+    """Bases first, then adapters."""
+    adapters = (_adapter(a, now.reports.get(a.digest)) for a in now.adapters)
+    return (*map(_base, now.bases), *adapters)
+
+
+def _base(stored: StoredBase) -> LibraryRow:
+    return LibraryRow(
+        kind="base",
+        digest=stored.digest,
+        name=text.plain(stored.name, 80),
+        rank="",
+        targets=len(stored.base.tensors),
+        size=stored.base.bytes,
+        made_for="",
+        stored=stored,
+    )
+
+
+def _adapter(stored: StoredAdapter, report: CompatReport | None) -> LibraryRow:
+    ranks = stored.adapter.ranks
+    return LibraryRow(
+        kind="adapter",
+        digest=stored.digest,
+        name=text.plain(stored.name, 80),
+        rank=str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]}-{ranks[-1]}" if ranks else "",
+        targets=len(stored.adapter.targets),
+        size=stored.size,
+        made_for=text.plain(stored.adapter.base_model or stored.adapter.architecture, 80),
+        stored=stored,
+        report=report,
+    )
+
+
+def kind_of(row: LibraryRow) -> str:
+    """What it is, in a word."""
+    if isinstance(row.stored, StoredAdapter):
+        return row.stored.adapter.kind.replace("_", " ").upper().replace("LORA", "LoRA")
+    return translate("Library", "Base")
+
+
+def fit_of(row: LibraryRow) -> str:
+    """Whether it fits, in a word or two."""
+    if row.report is None:
+        return ""
+    if not row.report.ok:
+        return translate("Library", "Refused")
+    if row.report.fit == "named":
+        return translate("Library", "Fits")
+    return translate("Library", "Fits by shape")
+
+
+def verdict(report: CompatReport) -> str:
+    """The verdict in a sentence."""
+    applies = translate("Library", "Applies {n} of {of} tensors").format(
+        n=report.applies, of=report.of
+    )
+    if report.ok:
+        return f"{applies}."
+    reasons = " ".join(text.plain(p.message, 300) for p in report.problems[:3])
+    return translate("Library", "Refused ({applies}). {reasons}").format(
+        applies=applies.lower(), reasons=reasons
+    )
+
+
+def _fit_tone(row: LibraryRow) -> str:
+    return "text" if row.report is None else "good" if row.report.ok else "bad"
+
+
+def columns() -> tuple[Column, ...]:
+    """The columns of the table."""
+    return (
+        Column(translate("Library", "Name"), lambda r: r.name),
+        Column(translate("Library", "Kind"), kind_of, tone=lambda r: "muted"),
+        Column(translate("Library", "Rank"), lambda r: r.rank, tone=lambda r: "muted"),
+        Column(
+            translate("Library", "Tensors"),
+            lambda r: str(r.targets),
+            lambda r: r.targets,
+            lambda r: "muted",
+            right=True,
+        ),
+        Column(
+            translate("Library", "Size"),
+            lambda r: text.size(r.size),
+            lambda r: r.size,
+            lambda r: "muted",
+            right=True,
+        ),
+        Column(translate("Library", "Fit"), fit_of, tone=_fit_tone),
+    )

@@ -1,0 +1,53 @@
+"""Opening the window: application and theme -> workspace -> window -> event loop -> close."""
+
+import sys
+from pathlib import Path
+
+from veneer.errors import VeneerError
+from veneer.workspace import Workspace
+from veneer_app import bugs, text
+from veneer_app.qt import Qt, QtWidgets
+from veneer_app.theme import icons
+from veneer_app.theme.apply import Theme
+from veneer_app.window import MainWindow
+
+
+def open_window(root: Path) -> int:
+    """Open the workspace at `root` in a window and stay until it is closed."""
+    application = ensure_application()
+    theme = Theme(application)
+    theme.use("system")
+    bugs.install()
+    try:
+        workspace = Workspace.open(root, by="window")
+    except VeneerError as error:
+        say_why_not(error).exec()
+        return 1
+    with workspace:
+        window = MainWindow(workspace, theme)
+        window.show()
+        return application.exec()
+
+
+def ensure_application() -> QtWidgets.QApplication:
+    """The application, made if there is none yet."""
+    existing = QtWidgets.QApplication.instance()
+    if isinstance(existing, QtWidgets.QApplication):
+        return existing
+    made = QtWidgets.QApplication(sys.argv[:1])
+    made.setApplicationName("Veneer")
+    made.setDesktopFileName("veneer")
+    made.setWindowIcon(icons.application_icon())
+    return made
+
+
+def say_why_not(error: VeneerError) -> QtWidgets.QMessageBox:
+    """The dialog for a workspace that cannot be opened."""
+    translate = text.translate
+    box = QtWidgets.QMessageBox()
+    box.setIcon(QtWidgets.QMessageBox.Icon.Warning)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle("Veneer")
+    box.setText(translate("Opening", "The workspace cannot be opened."))
+    box.setInformativeText(f"{text.reason(error)} [{text.code(error)}]")
+    return box

@@ -1,0 +1,99 @@
+"""Making the things a person types into, each with its accessible name.
+
+None of them takes drops: a file dropped anywhere belongs to the window, which imports it.
+"""
+
+from collections.abc import Sequence
+
+from veneer_app.qt import Qt, QtGui, QtWidgets
+
+
+def line(name: str, placeholder: str = "", role: str = "") -> QtWidgets.QLineEdit:
+    """One line of text."""
+    made = QtWidgets.QLineEdit()
+    made.setAccessibleName(name)
+    made.setPlaceholderText(placeholder)
+    made.setAcceptDrops(False)
+    made.setMaxLength(200)
+    if role:
+        made.setProperty("role", role)
+    return made
+
+
+def several_lines(name: str, placeholder: str = "", height: int = 72) -> QtWidgets.QPlainTextEdit:
+    """A few lines of text. Tab leaves it."""
+    made = QtWidgets.QPlainTextEdit()
+    made.setAccessibleName(name)
+    made.setPlaceholderText(placeholder)
+    made.setAcceptDrops(False)
+    made.setTabChangesFocus(True)
+    made.setFixedHeight(height)
+    return made
+
+
+class Whole(QtWidgets.QSpinBox):
+    """A whole number. The wheel changes it only while it has the focus."""
+
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:  # noqa: N802
+        """Leave the wheel to what is around, unless the field is in use."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class Decimal(QtWidgets.QDoubleSpinBox):
+    """A number. The wheel changes it only while it has the focus."""
+
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:  # noqa: N802
+        """Leave the wheel to what is around, unless the field is in use."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+def whole(name: str, low: int, high: int, step: int = 1) -> Whole:
+    """A field for a whole number."""
+    made = Whole()
+    made.setRange(low, high)
+    made.setSingleStep(step)
+    _prepare(made, name)
+    return made
+
+
+def decimal(name: str, low: float, high: float, step: float = 0.05) -> Decimal:
+    """A field for a number with two digits."""
+    made = Decimal()
+    made.setDecimals(2)
+    made.setRange(low, high)
+    made.setSingleStep(step)
+    _prepare(made, name)
+    return made
+
+
+def _prepare(field: QtWidgets.QAbstractSpinBox, name: str) -> None:
+    field.setAccessibleName(name)
+    # A number counts when it is complete, not at each digit.
+    field.setKeyboardTracking(False)
+    field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    field.lineEdit().setAcceptDrops(False)
+    field.setMinimumWidth(88)
+
+
+def choice(name: str, options: Sequence[tuple[str, object]]) -> QtWidgets.QComboBox:
+    """A field that offers (text, value) pairs."""
+    made = QtWidgets.QComboBox()
+    made.setAccessibleName(name)
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    for text, value in options:
+        made.addItem(text, value)
+    return made
+
+
+def choose(field: QtWidgets.QComboBox, value: object) -> None:
+    """Select a value without telling anybody."""
+    with_value = field.findData(value)
+    blocked = field.blockSignals(True)
+    field.setCurrentIndex(with_value)
+    field.blockSignals(blocked)

@@ -1,0 +1,82 @@
+"""Lists whose rows have a title and a smaller line below it, and perhaps a dot and a number."""
+
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
+from veneer_app.theme.tokens import current
+
+SUBTITLE = Qt.ItemDataRole.UserRole + 1
+MARK = Qt.ItemDataRole.UserRole + 2
+"""True where the row is the active one: it gets a dot."""
+
+_HEIGHT = 48
+_MARGIN = 12
+Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
+
+
+class TwoLines(QtWidgets.QStyledItemDelegate):
+    """Paints such a row."""
+
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: Index) -> QtCore.QSize:  # noqa: N802
+        """As high as two lines need."""
+        lines = option.fontMetrics.height() * 2 + 14
+        return QtCore.QSize(80, max(_HEIGHT, lines))
+
+    def paint(
+        self, painter: QtGui.QPainter, option: QtWidgets.QStyleOptionViewItem, index: Index
+    ) -> None:
+        """Background, dot, title, subtitle."""
+        tokens, area = current(), option.rect.adjusted(4, 2, -4, -2)
+        painter.save()
+        painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        _background(painter, area, option.state)
+        text = area.adjusted(_MARGIN - 4, 5, -_MARGIN + 4, -5)
+        if index.data(MARK):
+            _dot(painter, text)
+            text.setRight(text.right() - 14)
+        upper, lower = QtCore.QRect(text), QtCore.QRect(text)
+        upper.setHeight(text.height() // 2)
+        lower.setTop(upper.bottom() + 1)
+        title = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
+        _line(painter, upper, title, option.font, tokens.text)
+        smaller = QtGui.QFont(option.font)
+        smaller.setPointSizeF(option.font.pointSizeF() * 0.85)
+        _line(painter, lower, str(index.data(SUBTITLE) or ""), smaller, tokens.muted)
+        painter.restore()
+
+
+def _background(
+    painter: QtGui.QPainter, area: QtCore.QRect, state: QtWidgets.QStyle.StateFlag
+) -> None:
+    chosen = bool(state & QtWidgets.QStyle.StateFlag.State_Selected)
+    hovered = bool(state & QtWidgets.QStyle.StateFlag.State_MouseOver)
+    if chosen or hovered:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QtGui.QColor(current().accent_soft if chosen else current().raised))
+        painter.drawRoundedRect(area, 6, 6)
+
+
+def _dot(painter: QtGui.QPainter, text: QtCore.QRect) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QtGui.QColor(current().good))
+    painter.drawEllipse(QtCore.QPoint(text.right() - 4, text.center().y()), 4, 4)
+
+
+def _line(
+    painter: QtGui.QPainter, area: QtCore.QRect, text: str, font: QtGui.QFont, colour: str
+) -> None:
+    painter.setFont(font)
+    painter.setPen(QtGui.QColor(colour))
+    fitted = QtGui.QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, area.width())
+    painter.drawText(area, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), fitted)
+
+
+def two_line_list(name: str) -> QtWidgets.QListView:
+    """A list view of such rows."""
+    view = QtWidgets.QListView()
+    view.setItemDelegate(TwoLines(view))
+    view.setMouseTracking(True)
+    view.setUniformItemSizes(True)
+    view.setVerticalScrollMode(QtWidgets.QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    view.setEditTriggers(QtWidgets.QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setAccessibleName(name)
+    return view

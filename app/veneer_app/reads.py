@@ -1,0 +1,215 @@
+"""What views show, looked up in one go on a reader's thread and handed over as frozen values.
+
+A view never holds anything of the engine that could reach a file; it holds these.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from veneer.activation.journal import Generation
+from veneer.adapters.compat import CompatReport, check
+from veneer.chat.conversation import Conversation
+from veneer.compose.stacks import Composition
+from veneer.demo import embedded_base
+from veneer.errors import VeneerError
+from veneer.identity import Digest, short
+from veneer.store.records import StoredAdapter, StoredBase
+from veneer.workspace import Workspace
+from veneer_app import text
+
+Names = Mapping[Digest, str]
+
+
+@dataclass(frozen=True)
+class Active:
+    """The active composition. `title` is its name, or what it is made of."""
+
+    generation: int
+    composition: Composition
+    title: str
+    can_roll_back: bool
+
+
+@dataclass(frozen=True)
+class LibraryNow:
+    """Bases, adapters, and how each adapter fits the chosen base."""
+
+    bases: tuple[StoredBase, ...] = ()
+    adapters: tuple[StoredAdapter, ...] = ()
+    chosen: Digest | None = None
+    reports: Mapping[Digest, CompatReport] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StacksNow:
+    """All that the editor of stacks needs."""
+
+    saved: tuple[Composition, ...] = ()
+    bases: tuple[StoredBase, ...] = ()
+    adapters: tuple[StoredAdapter, ...] = ()
+    active: Active | None = None
+    names: Names = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Something one click activates: a stack, or a base alone."""
+
+    title: str
+    base: Digest
+    composition: Digest | None
+    active: bool
+
+
+@dataclass(frozen=True)
+class Past:
+    """A generation and what to call its composition."""
+
+    generation: Generation
+    title: str
+    active: bool
+
+
+@dataclass(frozen=True)
+class Talked:
+    """A conversation, and what to call each composition that answered in it."""
+
+    conversation: Conversation
+    titles: Names
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a new person has: whether there is a base, and the embedded one if it is installed."""
+
+    has_base: bool
+    embedded: Path | None
+
+
+def names(workspace: Workspace) -> Names:
+    """The name of every base and adapter."""
+    return {n.digest: n.name or short(n.digest) for n in workspace.library.named()}
+
+
+def title_of(composition: Composition, known: Names) -> str:
+    """Its name, or what it is made of."""
+    if composition.name is not None:
+        return composition.name
+    semantic = composition.manifest.composition
+    if not semantic.adapters:
+        base = semantic.base.digests[0]
+        return known.get(base, short(base))
+    parts = [
+        f"{known.get(a.digest, short(a.digest))} {text.scale(a.scale)}" for a in semantic.adapters
+    ]
+    return text.plain(" + ".join(parts), 80)
+
+
+def active(workspace: Workspace) -> Active | None:
+    """The active composition, or None."""
+    found = workspace.active()
+    if found is None:
+        return None
+    generation, composition = found
+    earlier = workspace.journal.committed_before(generation.restores or generation.number)
+    return Active(
+        generation=generation.number,
+        composition=composition,
+        title=title_of(composition, names(workspace)),
+        can_roll_back=any(g.composition != generation.composition for g in earlier),
+    )
+
+
+def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
+    """Everything in the library; without a choice, the first base is the one to fit."""
+    bases, adapters = workspace.library.bases(), workspace.library.adapters()
+    against = next((b for b in bases if b.digest == chosen), bases[0] if bases else None)
+    if against is None:
+        return LibraryNow(bases, adapters)
+    reports = {a.digest: check(a.adapter, against.base) for a in adapters}
+    return LibraryNow(bases, adapters, against.digest, reports)
+
+
+def stacks(workspace: Workspace) -> StacksNow:
+    """The saved stacks, what they are made of, and what is active."""
+    return StacksNow(
+        saved=workspace.stacks.saved(),
+        bases=workspace.library.bases(),
+        adapters=workspace.library.adapters(),
+        active=active(workspace),
+        names=names(workspace),
+    )
+
+
+def choices(workspace: Workspace) -> tuple[Choice, ...]:
+    """What can be activated with one click: each base alone, then the stacks with adapters."""
+    now = workspace.active()
+    current = now[1] if now is not None else None
+    plain = [
+        Choice(b.name, b.digest, None, _is_base_alone(current, b.digest))
+        for b in workspace.library.bases()
+    ]
+    made = [
+        Choice(
+            c.name or short(c.id),
+            c.manifest.composition.base.digests[0],
+            c.id,
+            current is not None and current.id == c.id,
+        )
+        for c in workspace.stacks.saved()
+        if c.manifest.composition.adapters
+    ]
+    return (*plain, *made)
+
+
+def _is_base_alone(current: Composition | None, base: Digest) -> bool:
+    if current is None:
+        return False
+    semantic = current.manifest.composition
+    return not semantic.adapters and semantic.base.digests == (base,)
+
+
+def fits(workspace: Workspace, base: Digest) -> Mapping[Digest, CompatReport]:
+    """How each adapter fits a base."""
+    against = workspace.library.base(base).base
+    return {a.digest: check(a.adapter, against) for a in workspace.library.adapters()}
+
+
+def generations(workspace: Workspace) -> tuple[Past, ...]:
+    """The generations, newest first."""
+    known, titles = names(workspace), dict[Digest, str]()
+    current = workspace.journal.active()
+    past: list[Past] = []
+    for generation in workspace.journal.all():
+        key = generation.composition
+        if key not in titles:
+            titles[key] = _title_or_id(workspace, key, known)
+        here = current is not None and current.number == generation.number
+        past.append(Past(generation, titles[key], here))
+    return tuple(past)
+
+
+def newest_generation(workspace: Workspace) -> Generation | None:
+    """The generation that was requested last, whatever became of it."""
+    return next(iter(workspace.journal.all(limit=1)), None)
+
+
+def conversation(workspace: Workspace, number: int) -> Talked:
+    """One conversation with its messages."""
+    found, known = workspace.history.get(number), names(workspace)
+    ids = {m.stamp.composition_id for m in found.messages if m.stamp is not None}
+    return Talked(found, {key: _title_or_id(workspace, key, known) for key in ids})
+
+
+def start(workspace: Workspace) -> Start:
+    """What a first run can begin with."""
+    return Start(bool(workspace.library.bases()), embedded_base())
+
+
+def _title_or_id(workspace: Workspace, composition: Digest, known: Names) -> str:
+    try:
+        return title_of(workspace.stacks.get(composition), known)
+    except VeneerError:
+        # Its manifest is gone or damaged; the row is still worth showing.
+        return short(composition)

@@ -1,0 +1,71 @@
+"""Words for numbers, times and names. What came from a file is made harmless here first."""
+
+import unicodedata
+from datetime import datetime
+
+from veneer.errors import VeneerError
+from veneer_app.qt import QtCore
+
+_HIDDEN = {"Cc", "Cf", "Cs", "Co"}
+translate = QtCore.QCoreApplication.translate
+
+
+def plain(text: str | None, limit: int = 160) -> str:
+    """Foreign text on one line, without control or direction-changing characters, bounded."""
+    visible = "".join(" " if c in "\n\r\t" else c for c in (text or "")[: limit * 4])
+    kept = "".join(c for c in visible if unicodedata.category(c) not in _HIDDEN)
+    line = " ".join(kept.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def size(count: int) -> str:
+    """Bytes for people."""
+    value, unit = float(count), "B"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+
+
+def count(number: int) -> str:
+    """A large number, short: 134.5 M."""
+    for limit, unit in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")):
+        if number >= limit:
+            return f"{number / limit:.1f} {unit}"
+    return str(number)
+
+
+def scale(value: float) -> str:
+    """A strength: two digits, without trailing zeros beyond the first."""
+    written = f"{value:.2f}".rstrip("0")
+    return written + "0" if written.endswith(".") else written
+
+
+def milliseconds(value: float) -> str:
+    """A duration, with the unit that suits it."""
+    if value >= 1000:
+        return f"{value / 1000:.1f} s"
+    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+
+
+def when(iso: str) -> str:
+    """A moment in local time: the clock alone if it was today."""
+    try:
+        moment = datetime.fromisoformat(iso).astimezone()
+    except ValueError:
+        return plain(iso, 32)
+    today = moment.date() == datetime.now().astimezone().date()
+    return f"{moment:%H:%M:%S}" if today else f"{moment:%d %b %Y, %H:%M}"
+
+
+def reason(error: BaseException) -> str:
+    """The sentence to show for an error."""
+    if isinstance(error, VeneerError):
+        return plain(error.message, 600)
+    return translate("Errors", "Something went wrong inside Veneer. The report says more.")
+
+
+def code(error: BaseException) -> str:
+    """The code of an error, for programs and for asking others."""
+    return error.full_code if isinstance(error, VeneerError) else type(error).__name__

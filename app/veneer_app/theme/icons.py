@@ -1,0 +1,81 @@
+"""Icons drawn in the tones of the theme in use.
+
+Each is a small SVG whose strokes are `currentColor`; it is read once, and drawn again in other
+tones when the theme changes (`refresh`). A button remembers the name of its icon as a property.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+
+import veneer
+from veneer_app.qt import Qt, QtCore, QtGui, QtSvg, QtWidgets
+from veneer_app.theme.tokens import Tokens, current
+
+_NAME = "iconName"
+_TONE = "iconTone"
+_SIZES = (16, 20, 24)
+
+
+def folder() -> Path:
+    """Where the icons lie: beside the installed engine, or in a checkout."""
+    installed = Path(veneer.__file__).with_name("_resources") / "icons"
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "resources" / "icons"
+
+
+@lru_cache(maxsize=64)
+def _source(name: str) -> str:
+    return (folder() / f"{name}.svg").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=512)
+def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QtGui.QPixmap:
+    """The icon in one colour, `size` logical pixels wide and high."""
+    image = QtGui.QPixmap(round(size * ratio), round(size * ratio))
+    image.fill(Qt.GlobalColor.transparent)
+    drawn = _source(name).replace("currentColor", colour).encode()
+    painter = QtGui.QPainter(image)
+    QtSvg.QSvgRenderer(QtCore.QByteArray(drawn)).render(painter)
+    painter.end()
+    image.setDevicePixelRatio(ratio)
+    return image
+
+
+def icon(name: str, tone: str = "text") -> QtGui.QIcon:
+    """The icon in a tone of the theme in use (the name of a field of `Tokens`)."""
+    tokens, made = current(), QtGui.QIcon()
+    colours = {
+        QtGui.QIcon.Mode.Normal: getattr(tokens, tone),
+        QtGui.QIcon.Mode.Disabled: tokens.border_strong,
+    }
+    for mode, colour in colours.items():
+        for size in _SIZES:
+            for ratio in (1.0, 2.0):
+                made.addPixmap(pixmap(name, colour, size, ratio), mode)
+    for size in _SIZES:
+        checked = pixmap(name, _checked_colour(tokens, tone), size, 2.0)
+        made.addPixmap(checked, QtGui.QIcon.Mode.Normal, QtGui.QIcon.State.On)
+    return made
+
+
+def _checked_colour(tokens: Tokens, tone: str) -> str:
+    return tokens.accent if tone in {"text", "muted"} else getattr(tokens, tone)
+
+
+def set_icon(button: QtWidgets.QAbstractButton, name: str, tone: str = "text") -> None:
+    """Give a button an icon that follows the theme."""
+    button.setProperty(_NAME, name)
+    button.setProperty(_TONE, tone)
+    button.setIcon(icon(name, tone))
+
+
+def refresh() -> None:
+    """Draw the icons of all buttons again, in the theme that is in use now."""
+    for widget in QtWidgets.QApplication.allWidgets():
+        name = widget.property(_NAME)
+        if name and isinstance(widget, QtWidgets.QAbstractButton):
+            widget.setIcon(icon(name, widget.property(_TONE)))
+
+
+def application_icon() -> QtGui.QIcon:
+    """Veneer's own picture."""
+    return QtGui.QIcon(str(folder() / "veneer.svg"))

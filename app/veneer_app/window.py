@@ -1,0 +1,156 @@
+"""The main window: rail, top bar, messages, the five places, and the imports at its foot.
+
+The whole of it takes dropped files.
+"""
+
+from pathlib import Path
+
+from veneer.store.settings import Settings
+from veneer.workspace import Workspace
+from veneer_app import bugs
+from veneer_app.chat.place import ChatPlace
+from veneer_app.frame.drop import DropOverlay, paths_of
+from veneer_app.frame.rail import Rail
+from veneer_app.frame.topbar import TopBar
+from veneer_app.history.place import HistoryPlace
+from veneer_app.imports.queue import ImportQueue
+from veneer_app.imports.tray import ImportTray
+from veneer_app.library.place import LibraryPlace
+from veneer_app.operations import Operations
+from veneer_app.parts.controls import column, row
+from veneer_app.parts.keys import key
+from veneer_app.parts.notices import NoticeBar
+from veneer_app.qt import QtGui, QtWidgets
+from veneer_app.services import Services
+from veneer_app.settings.place import SettingsPlace
+from veneer_app.stacks.place import StacksPlace
+from veneer_app.switch import Switch, SwitchState
+from veneer_app.theme.apply import Theme
+
+PLACES = ("chat", "library", "stacks", "history", "settings")
+
+
+class MainWindow(QtWidgets.QMainWindow):
+    """One workspace in one window. Closing it ends what is under way."""
+
+    def __init__(self, workspace: Workspace, theme: Theme) -> None:
+        super().__init__()
+        self.setWindowTitle("Veneer")
+        self.setAcceptDrops(True)
+        self.resize(1200, 800)
+        self.setMinimumSize(880, 560)
+        self._theme = theme
+        self.operations = Operations(workspace, self)
+        switch = Switch(self.operations)
+        self.services = Services(self.operations, switch, ImportQueue(self.operations))
+        self._make_places()
+        self._arrange()
+        self._connect()
+        self.go(0)
+        self.chat.composer.setFocus()
+        self.operations.read(lambda ws: ws.settings, self._apply)
+        self._tell_recovery(workspace)
+
+    def go(self, number: int) -> None:
+        """Show a place."""
+        self.rail.show_place(number)
+        self.places.setCurrentIndex(number)
+
+    def import_paths(self, paths: tuple[Path, ...]) -> None:
+        """Bring files in."""
+        self.services.imports.add(paths)
+
+    def _make_places(self) -> None:
+        self.chat = ChatPlace(self.services)
+        self.library = LibraryPlace(self.services)
+        self.stacks = StacksPlace(self.services)
+        self.history = HistoryPlace(self.services)
+        self.settings = SettingsPlace(self.services)
+        self.places = QtWidgets.QStackedWidget()
+        for place in (self.chat, self.library, self.stacks, self.history, self.settings):
+            self.places.addWidget(place)
+
+    def _arrange(self) -> None:
+        names = (
+            self.tr("Chat"),
+            self.tr("Library"),
+            self.tr("Stacks"),
+            self.tr("History"),
+            self.tr("Settings"),
+        )
+        self.rail = Rail(tuple(zip(PLACES, names, strict=True)))
+        self.topbar = TopBar(self.services)
+        self.notices = NoticeBar()
+        self.tray = ImportTray(self.services.imports)
+        main = column(self.topbar, self.notices, self.places, self.tray, spacing=0)
+        main.setStretch(2, 1)
+        centre = QtWidgets.QWidget()
+        centre.setLayout(row(self.rail, main, spacing=0))
+        self.setCentralWidget(centre)
+        self.overlay = DropOverlay(self)
+
+    def _connect(self) -> None:
+        self.rail.chosen.connect(self.go)
+        for part in (self.topbar, self.chat, self.library, self.stacks):
+            part.import_wanted.connect(self._ask_for_files)
+        self.operations.refused.connect(self.notices.show_error)
+        self.operations.went_wrong.connect(bugs.show)
+        self.operations.settings_changed.connect(self._apply)
+        self.services.switch.stated.connect(self._stated)
+        self.chat.session.answered.connect(self.topbar.show_stamp)
+        key(self, "Ctrl+O", self._ask_for_files)
+        key(self, "Ctrl+Shift+R", self.topbar.roll_back)
+
+    def _apply(self, settings: Settings) -> None:
+        self._theme.use(settings.theme)
+
+    def _stated(self, state: SwitchState) -> None:
+        # The editor of stacks says it itself, beside the button that was pressed.
+        elsewhere = self.places.currentWidget() is not self.stacks
+        if state.status == "failed" and state.error is not None and elsewhere:
+            self.notices.show_error(state.error)
+
+    def _tell_recovery(self, workspace: Workspace) -> None:
+        replaced = workspace.recovery.replaced
+        if replaced is not None:
+            said = self.tr("Generation {n} could not be used and was replaced: {why}")
+            self.notices.show_info(said.format(n=replaced.old, why=replaced.reason))
+
+    def _ask_for_files(self) -> None:
+        dialog = QtWidgets.QFileDialog(self, self.tr("Import models and adapters"))
+        dialog.setFileMode(QtWidgets.QFileDialog.FileMode.ExistingFiles)
+        dialog.setNameFilters(
+            [
+                self.tr("Models and adapters (*.gguf *.safetensors adapter_config.json)"),
+                self.tr("All files (*)"),
+            ]
+        )
+        dialog.filesSelected.connect(lambda files: self.import_paths(tuple(map(Path, files))))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:  # noqa: N802
+        """Files are held over the window."""
+        if paths_of(event.mimeData()):
+            event.acceptProposedAction()
+            self.overlay.cover()
+
+    def dragLeaveEvent(self, event: QtGui.QDragLeaveEvent) -> None:  # noqa: N802
+        """They are gone again."""
+        self.overlay.hide()
+
+    def dropEvent(self, event: QtGui.QDropEvent) -> None:  # noqa: N802
+        """They were let go."""
+        self.overlay.hide()
+        event.acceptProposedAction()
+        self.import_paths(paths_of(event.mimeData()))
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
+        """The overlay covers the window at any size."""
+        super().resizeEvent(event)
+        self.overlay.setGeometry(self.rect())
+
+    def closeEvent(self, event: QtGui.QCloseEvent) -> None:  # noqa: N802
+        """Stop what is under way; what is active stays active for the next time."""
+        self.operations.close()
+        super().closeEvent(event)
