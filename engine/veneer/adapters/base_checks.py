@@ -1,8 +1,9 @@
 """Is this GGUF file a model that llama.cpp can load without dying?
 
 llama.cpp checks part of this with assertions that end the process, and part of it not at all.
-Order: that it is a model and a whole one, its sizes, its tokenizer, and, for the architectures
-that adapters can be placed on, that the expected tensors are there in the shapes the sizes imply.
+Order: that it is a model and a whole one, its sizes and constants, its tokenizer, and, for the
+architectures that adapters can be placed on, that the expected tensors are there in the shapes
+that the sizes imply.
 """
 
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from veneer.formats.gguf import GgufHeader
 
 _LAYERS_MAX = 512
 _CONTEXT_MAX = 1 << 28
+_EXPERTS_MAX = 512
+_ROPE_SCALINGS = (None, "none", "linear", "yarn", "longrope")
 _NO_WEIGHTS = frozenset({"I8", "I16", "I32", "I64", "F64"})
 _NORMS = frozenset({"F32", "F16", "BF16"})
 
@@ -36,6 +39,8 @@ def check_base(header: GgufHeader) -> Facts:
     """The sizes of a base. Raises `FormatError` with what is wrong, for people."""
     architecture = _check_kind(header)
     facts = _sizes(header, architecture)
+    _check_constants(header, architecture)
+    _check_experts(header, architecture)
     _check_tokenizer(header, facts.n_vocab)
     if architecture == "llama":
         _check_llama(header, facts)
@@ -99,6 +104,27 @@ def _per_layer(header: GgufHeader, key: str, n_layers: int) -> tuple[int, ...]:
     return values
 
 
+def _check_constants(header: GgufHeader, architecture: str) -> None:
+    """Constants of the arithmetic that fail an assertion, or give nothing but NaN."""
+    for name in ("layer_norm_rms_epsilon", "layer_norm_epsilon"):
+        epsilon = header.metadata.get(f"{architecture}.attention.{name}", 0.0)
+        if not isinstance(epsilon, float) or not 0 <= epsilon <= 1:
+            raise FormatError("VALUE", f"The model's {name} of {epsilon} is impossible.")
+    base = header.metadata.get(f"{architecture}.rope.freq_base", 1.0)
+    if not isinstance(base, float) or base <= 0:
+        raise FormatError("VALUE", f"The model's rotation base of {base} is impossible.")
+    scaling = header.text(f"{architecture}.rope.scaling.type")
+    if scaling not in _ROPE_SCALINGS:
+        raise FormatError("VALUE", f"The model scales its rotation in an unknown way: {scaling!r}.")
+
+
+def _check_experts(header: GgufHeader, architecture: str) -> None:
+    experts = header.integer(f"{architecture}.expert_count") or 0
+    used = header.integer(f"{architecture}.expert_used_count") or 0
+    if experts > _EXPERTS_MAX or used > experts or (experts and not used):
+        raise FormatError("VALUE", f"The model claims to use {used} of {experts} experts.")
+
+
 def _check_tokenizer(header: GgufHeader, n_vocab: int) -> None:
     if not header.text("tokenizer.ggml.model") or not n_vocab:
         raise FormatError("KEY", "The model has no tokenizer.")
@@ -136,20 +162,10 @@ def _check_llama(header: GgufHeader, facts: Facts) -> None:
         message = f"{facts.n_head} heads cannot share {facts.n_head_kv} key-value heads."
         raise FormatError("VALUE", message)
     head = _head_size(header, facts)
-    _check_constants(header)
+    if "llama.attention.layer_norm_rms_epsilon" not in header.metadata:
+        raise FormatError("KEY", "The model does not say its normalisation (rms epsilon).")
     for name, shape in _llama_shapes(header, facts, head):
         _check_tensor(header, name, shape)
-
-
-def _check_constants(header: GgufHeader) -> None:
-    epsilon = header.metadata.get("llama.attention.layer_norm_rms_epsilon")
-    base = header.metadata.get("llama.rope.freq_base", 10_000.0)
-    if not isinstance(epsilon, float) or not isinstance(base, float):
-        raise FormatError("KEY", "The model does not say its normalisation (rms epsilon).")
-    # A negative epsilon fails an assertion; a rotation of base 0 gives nothing but NaN.
-    if not 0 <= epsilon <= 1 or base <= 0:
-        message = f"An epsilon of {epsilon} or a rotation base of {base} is impossible."
-        raise FormatError("VALUE", message)
 
 
 def _check_tensor(header: GgufHeader, name: str, shape: tuple[int, ...]) -> None:

@@ -140,7 +140,9 @@ _BY_SUFFIX: Final[Mapping[str, tuple[str, ...]]] = {
     ".attention.value_length": ("U32",),
     ".attention.layer_norm_rms_epsilon": ("F32",),
     ".rope.dimension_count": ("U32",),
+    ".attention.layer_norm_epsilon": ("F32",),
     ".rope.freq_base": ("F32",),
+    ".rope.scaling.type": ("STRING",),
     "_token_id": ("U32",),
 }
 

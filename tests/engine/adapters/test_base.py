@@ -109,7 +109,8 @@ def test_mixture_of_experts_is_a_base():
         for layer in range(tiny.LAYERS)
         for part in ("gate", "up", "down")
     }
-    assert read_base(tiny.base_file({"llama.expert_count": 4}, experts)).n_layers == 2
+    changes = {"llama.expert_count": 4, "llama.expert_used_count": 2}
+    assert read_base(tiny.base_file(changes, experts)).n_layers == 2
 
 
 def test_an_adapter_is_not_a_base():
@@ -139,7 +140,12 @@ def test_an_adapter_is_not_a_base():
         ("llama.attention.head_count_kv", 3, "VALUE"),
         ("llama.attention.layer_norm_rms_epsilon", None, "KEY"),
         ("llama.attention.layer_norm_rms_epsilon", -1e-5, "VALUE"),
+        ("llama.attention.layer_norm_epsilon", 2.0, "VALUE"),
         ("llama.rope.freq_base", 0.0, "VALUE"),
+        ("llama.rope.scaling.type", "cubic", "VALUE"),
+        ("llama.expert_used_count", 1, "VALUE"),
+        ("llama.expert_count", 4, "VALUE"),
+        ("llama.expert_count", 513, "VALUE"),
         ("llama.attention.key_length", 5, "VALUE"),
         ("llama.attention.key_length", 0, "VALUE"),
         ("llama.attention.value_length", 8, "VALUE"),
