@@ -62,6 +62,11 @@ class RuntimeClient:
 
     def start(self) -> protocol.Ready:
         """Spawn a worker unless one is alive. Raises `RuntimeMissing`, `RuntimeCrashed`."""
+        ready = self._ready
+        if ready is not None and self.alive:
+            # Without waiting for a turn: an answer may be streaming, and whoever activates must
+            # get far enough to interrupt it.
+            return ready
         with self._turn:
             if self.alive and self._ready is not None:
                 return self._ready
