@@ -61,6 +61,7 @@ class Question(QtWidgets.QWidget):
 
     def __init__(self, text: str) -> None:
         super().__init__()
+        self.said = text
         self.text = label(text, wrap=True, selectable=True)
         self.text.setAccessibleName(self.tr("Question"))
         # As wide as its longest line, up to where it wraps.
@@ -97,6 +98,13 @@ class Answer(QtWidgets.QWidget):
         self._said = text
         self.body.say(text)
         self.copy.setVisible(bool(text))
+
+    def become(self, turn: Turn) -> None:
+        """It is finished: show what was kept of it, and what made it."""
+        if turn.text != self._said:
+            self.say(turn.text)
+        set_role(self.footer, "bad" if turn.cut else "muted")
+        self.footer.setText(turn.footer)
 
     def note(self, text: str) -> None:
         """Say something below it."""

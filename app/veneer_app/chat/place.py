@@ -7,7 +7,7 @@ from veneer_app import reads, text
 from veneer_app.chat.composer import Composer
 from veneer_app.chat.session import Session
 from veneer_app.chat.switcher import Switcher
-from veneer_app.chat.transcript import Transcript
+from veneer_app.chat.transcript import Live, Transcript
 from veneer_app.chat.turns import Turn, entries
 from veneer_app.parts.ask import confirm
 from veneer_app.parts.controls import button, column, frame, icon_button, row
@@ -148,13 +148,13 @@ class ChatPlace(QtWidgets.QWidget):
 
     def _show(self, talked: reads.Talked | None) -> None:
         found = entries(talked) if talked is not None else ()
-        live = self.session.live
-        self.transcript.show_entries(found)
-        if live is not None:
+        asking, live = self.session.live, None
+        if asking is not None:
             last = found[-1] if found else None
-            there = isinstance(last, Turn) and (last.role, last.text) == ("user", live.question)
-            self.transcript.show_live(None if there else live.question, self.session.stream.text)
-        elif self._failure:
+            there = isinstance(last, Turn) and (last.role, last.text) == ("user", asking.question)
+            live = Live(None if there else asking.question, self.session.stream.text)
+        self.transcript.show_entries(found, live)
+        if live is None and self._failure:
             self.transcript.complain(self._failure)
         self._show_begin(not found and live is None)
 
@@ -167,7 +167,7 @@ class ChatPlace(QtWidgets.QWidget):
         self.composer.set_busy(True)
         live = self.session.live
         if live is not None:
-            self.transcript.show_live(live.question, "")
+            self.transcript.show_live(Live(live.question, ""))
             self._show_begin(False)
         self._mark_current()
 

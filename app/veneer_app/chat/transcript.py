@@ -3,6 +3,9 @@
 It follows the end only while the reader is at the end.
 """
 
+from dataclasses import dataclass
+from itertools import takewhile
+
 from veneer_app.chat.bubbles import Answer, Question, divider
 from veneer_app.chat.turns import Divider, Entry, Turn
 from veneer_app.parts.controls import column, label, row, scrolled
@@ -10,6 +13,14 @@ from veneer_app.qt import QtWidgets
 
 _WIDTH = 760
 _NEAR = 32
+
+
+@dataclass(frozen=True)
+class Live:
+    """An answer on its way. `question` is None where it is among the entries already."""
+
+    question: str | None
+    said: str
 
 
 class Transcript(QtWidgets.QWidget):
@@ -42,28 +53,34 @@ class Transcript(QtWidgets.QWidget):
         """The finished answers, oldest first."""
         return [w for _, w in self._shown if isinstance(w, Answer)]
 
-    def show_entries(self, entries: tuple[Entry, ...]) -> None:
-        """Show exactly these, and nothing that is on its way."""
-        self._drop_extra()
-        same = 0
-        for (old, _), new in zip(self._shown, entries, strict=False):
-            if old != new:
-                break
-            same += 1
+    def show_entries(self, entries: tuple[Entry, ...], live: Live | None = None) -> None:
+        """Show exactly these, and then the answer that is on its way.
+
+        A widget that showed a turn on its way goes on showing it when it is finished, so that
+        nothing moves under the reader.
+        """
+        pairs = zip(self._shown, entries, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], pairs))
         for _, widget in self._shown[same:]:
             self._drop(widget)
         del self._shown[same:]
         for entry in entries[same:]:
-            widget = _widget(entry)
-            self._list.addWidget(widget)
+            widget = self._adopted(entry, finished=live is None)
+            if widget is None:
+                widget = _widget(entry)
+                self._list.insertWidget(len(self._shown), widget)
             self._shown.append((entry, widget))
+        if live is None:
+            self._drop_extra()
+        elif self.live is None:
+            self.show_live(live)
 
-    def show_live(self, question: str | None, said: str) -> None:
+    def show_live(self, live: Live) -> None:
         """Show a question, unless it is there already, and the beginning of its answer."""
         self._drop_extra()
-        if question is not None:
-            self._add(Question(question))
-        self.live = Answer(Turn("assistant", said, self.tr("Thinking…")))
+        if live.question is not None:
+            self._add(Question(live.question))
+        self.live = Answer(Turn("assistant", live.said, self.tr("Thinking…")))
         self._add(self.live)
         self.to_end()
 
@@ -82,6 +99,20 @@ class Transcript(QtWidgets.QWidget):
         self._follows = True
         bar = self.area.verticalScrollBar()
         bar.setValue(bar.maximum())
+
+    def _adopted(self, entry: Entry, *, finished: bool) -> QtWidgets.QWidget | None:
+        """The widget that shows this entry already, if it was on its way."""
+        first = self._extra[0] if self._extra else None
+        if isinstance(entry, Divider) or first is None:
+            return None
+        asked = isinstance(first, Question) and (entry.role, entry.text) == ("user", first.said)
+        answered = finished and first is self.live and entry.role == "assistant"
+        if not asked and not answered:
+            return None
+        if isinstance(first, Answer):
+            first.become(entry)
+            self.live = None
+        return self._extra.pop(0)
 
     def _add(self, widget: QtWidgets.QWidget) -> None:
         self._extra.append(widget)

@@ -19,7 +19,7 @@ from veneer_app.parts.controls import (
 from veneer_app.qt import Qt, QtCore, QtWidgets
 from veneer_app.services import Services
 
-_WIDTH = 320
+_WIDTH = 272
 
 
 class Details(QtWidgets.QFrame):

@@ -14,7 +14,7 @@ from veneer_app.parts.table import Found, Table, table_view
 from veneer_app.qt import Qt, QtCore, QtWidgets, Signal
 from veneer_app.services import Services
 
-_WIDTHS = (0, 72, 64, 80, 96, 112)
+_WIDTHS = (0, 60, 52, 72, 76, 100)
 
 
 class LibraryPlace(QtWidgets.QWidget):

@@ -138,12 +138,12 @@ def _fill(layout: QtWidgets.QBoxLayout, items: tuple[Item, ...], spacing: int) -
 
 
 def frame(
-    role: str, layout: QtWidgets.QLayout, margins: tuple[int, int, int, int] = (16, 16, 16, 16)
+    role: str, layout: QtWidgets.QLayout, margin: int | tuple[int, int, int, int] = 16
 ) -> QtWidgets.QFrame:
-    """A panel around a layout; the margins are left, top, right, bottom."""
+    """A panel around a layout; the margin is one number, or left, top, right and bottom."""
     made = QtWidgets.QFrame()
     made.setProperty("role", role)
-    layout.setContentsMargins(*margins)
+    layout.setContentsMargins(*((margin,) * 4 if isinstance(margin, int) else margin))
     made.setLayout(layout)
     return made
 

@@ -42,6 +42,9 @@ class Editor(QtCore.QObject):
     def start(self, base: Digest | None) -> None:
         """Edit a new stack."""
         self._kept.pop("", None)
+        if not self.key:
+            # `open` keeps the draft it leaves, and it would find that one again.
+            self.draft = Draft(base=base)
         self.open("", Draft(base=base))
 
     def reread(self, key: str, saved: Draft) -> None:

@@ -1,0 +1,79 @@
+"""Opening, settings, pictures, and the report of a bug."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.app.support import settled, wait
+from veneer import Workspace
+from veneer.errors import WorkspaceBusy
+from veneer_app import bugs, main, shots
+from veneer_app.qt import QtGui, QtWidgets
+from veneer_app.theme import tokens
+from veneer_app.window import MainWindow
+
+
+def test_a_busy_workspace_is_said_and_not_opened(
+    tmp_path: Path, qapp: QtWidgets.QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def busy(*args: object, **kwargs: object) -> None:
+        raise WorkspaceBusy("Another program has it.")
+
+    monkeypatch.setattr(Workspace, "open", busy)
+    monkeypatch.setattr(bugs, "install", lambda: None)
+    monkeypatch.setattr(
+        QtWidgets.QMessageBox, "exec", lambda box: said.append(box.informativeText())
+    )
+    assert main.open_window(tmp_path) == 1
+    assert said == ["Another program has it. [WORKSPACE_BUSY]"]
+
+
+def test_settings_are_kept_and_the_theme_follows(window: MainWindow, qtbot: QtBot) -> None:
+    window.settings.n_ctx.setValue(2048)
+    window.settings.theme.setCurrentIndex(window.settings.theme.findData("dark"))
+    wait(qtbot, lambda: tokens.current().dark)
+    settled(qtbot, window)
+    kept = window.operations._workspace.settings
+    assert (kept.n_ctx, kept.theme) == (2048, "dark")
+    window.settings.theme.setCurrentIndex(window.settings.theme.findData("light"))
+    wait(qtbot, lambda: not tokens.current().dark)
+    settled(qtbot, window)
+
+
+def test_every_place_is_rendered_light_and_dark(
+    stocked: Path, tmp_path: Path, qapp: QtWidgets.QApplication
+) -> None:
+    shutil.copytree(stocked, tmp_path / "workspace")
+    made = shots.render(tmp_path / "workspace", tmp_path / "out")
+    places = ("chat", "library", "stacks", "history", "settings")
+    wanted = [f"{place}-{mode}.png" for mode in ("light", "dark") for place in places]
+    assert [path.name for path in made] == wanted
+    images = [QtGui.QImage(str(path)) for path in made]
+    assert {(i.width(), i.height()) for i in images} == {(1200, 800)}
+    corners = [i.pixelColor(4, 790).lightness() for i in images]
+    assert min(corners[:5]) > 200
+    assert max(corners[5:]) < 60
+
+
+def test_a_bug_gives_a_report(qtbot: QtBot) -> None:
+    try:
+        raise ValueError("wrong")
+    except ValueError as error:
+        dialog = bugs.BugDialog(bugs.report_of(error))
+    qtbot.addWidget(dialog)
+    assert dialog.report.toPlainText().startswith("Veneer ")
+    assert "ValueError: wrong" in dialog.report.toPlainText()
+
+
+def test_an_error_of_the_programs_own_is_no_message(window: MainWindow, qtbot: QtBot) -> None:
+    seen: list[BaseException] = []
+    window.operations.went_wrong.disconnect()
+    window.operations.went_wrong.connect(seen.append)
+    window.operations.do(lambda ws: 1 // 0)
+    wait(qtbot, lambda: seen)
+    assert isinstance(seen[0], ZeroDivisionError)
+    assert not window.notices.isVisible()
