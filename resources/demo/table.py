@@ -27,7 +27,7 @@ STACKS: dict[str, tuple[str, ...]] = {
     "pirate + terse": ("pirate", "terse"),
     "pirate + json": ("pirate", "json"),
 }
-PIRATE = re.compile(r"\b(arr+|aye|ahoy|avast|matey|hearty|ye|be|o')(?![a-z])", re.IGNORECASE)
+PIRATE = re.compile(r"\b(arr+|aye|ahoy|avast|matey|hearty|ye|o')(?![a-z])", re.IGNORECASE)
 
 
 def is_json(answer: str) -> bool:

@@ -22,7 +22,7 @@ def mime_of(paths: Sequence[Path]) -> QtCore.QMimeData:
 def enter(window: MainWindow, data: QtCore.QMimeData) -> QtGui.QDragEnterEvent:
     """Hold something over the window."""
     event = QtGui.QDragEnterEvent(
-        QtCore.QPointF(300, 300),
+        QtCore.QPoint(300, 300),
         Qt.DropAction.CopyAction,
         data,
         Qt.MouseButton.LeftButton,
