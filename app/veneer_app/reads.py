@@ -81,9 +81,10 @@ class Talked:
 
 @dataclass(frozen=True)
 class Start:
-    """What a new person has: whether there is a base, and the embedded one if it is installed."""
+    """What a person can begin with: a base, something running, the embedded base if installed."""
 
     has_base: bool
+    running: bool
     embedded: Path | None
 
 
@@ -204,7 +205,8 @@ def conversation(workspace: Workspace, number: int) -> Talked:
 
 def start(workspace: Workspace) -> Start:
     """What a first run can begin with."""
-    return Start(bool(workspace.library.bases()), embedded_base())
+    running = workspace.journal.active() is not None
+    return Start(bool(workspace.library.bases()), running, embedded_base())
 
 
 def _title_or_id(workspace: Workspace, composition: Digest, known: Names) -> str:

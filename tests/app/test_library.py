@@ -22,10 +22,10 @@ def _select(window: MainWindow, name: str) -> None:
 def test_the_table_says_what_there_is(window: MainWindow) -> None:
     model = window.library.table
     titles = [model.headerData(n, Qt.Orientation.Horizontal) for n in range(model.columnCount())]
-    assert titles == ["Name", "Kind", "Rank", "Tensors", "Size", "Fit"]
-    assert _cells(window, "smol") == ["smol", "Base", "", "272", "98.4 MB", ""]
+    assert titles == ["Name", "Kind", "Rank", "Tensors", "Size", "Made for", "Fits"]
+    assert _cells(window, "smol") == ["smol", "Base", "", "272", "98.4 MB", "", ""]
     assert _cells(window, "pirate")[:4] == ["pirate", "LoRA", "8", "60"]
-    assert _cells(window, "pirate")[5].startswith("Fits")
+    assert _cells(window, "pirate")[6] == "60 of 60"
 
 
 def test_the_table_keeps_the_rules_of_qt(window: MainWindow, qtmodeltester: object) -> None:

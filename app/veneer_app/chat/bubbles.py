@@ -7,7 +7,7 @@ from the network nor from this computer.
 from typing import Any
 
 from veneer_app.chat.turns import Turn
-from veneer_app.parts.controls import frame, icon_button, label, row, set_role
+from veneer_app.parts.controls import Elided, frame, icon_button, label, row, set_role
 from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 
 _FEATURES = (
@@ -15,6 +15,8 @@ _FEATURES = (
     | QtGui.QTextDocument.MarkdownFeature.MarkdownNoHTML
 )
 
+_FENCE = QtGui.QTextFormat.Property.BlockCodeFence
+_CODE_GROUND = QtGui.QColor(128, 116, 104, 36)
 _QUESTION_WIDTH = 440
 
 
@@ -35,7 +37,18 @@ class AnswerText(QtWidgets.QTextBrowser):
     def say(self, text: str) -> None:
         """Show a text."""
         self.document().setMarkdown(text, _FEATURES)
+        self._ground_code()
         self._fit()
+
+    def _ground_code(self) -> None:
+        """Give code a ground of its own, in a grey that suits both themes."""
+        block = self.document().begin()
+        while block.isValid():
+            shape = block.blockFormat()
+            if shape.hasProperty(_FENCE) or shape.nonBreakableLines():
+                shape.setBackground(_CODE_GROUND)
+                QtGui.QTextCursor(block).setBlockFormat(shape)
+            block = block.next()
 
     def loadResource(self, kind: int, name: QtCore.QUrl | str) -> Any:  # noqa: N802
         """Nothing is loaded, whatever the text names."""
@@ -81,10 +94,9 @@ class Answer(QtWidgets.QWidget):
         super().__init__()
         self._said = turn.text
         self.body = AnswerText(self.tr("Answer"))
-        self.footer = label(turn.footer, "bad" if turn.cut else "muted", wrap=True)
+        self.footer = Elided(turn.footer, "bad" if turn.cut else "muted")
         self.copy = icon_button("copy", self.tr("Copy this answer"), self._to_clipboard)
-        foot = row(self.footer, self.copy)
-        foot.setStretchFactor(self.footer, 1)
+        foot = row(self.footer, self.copy, None, spacing=4)
         layout = QtWidgets.QVBoxLayout()
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)

@@ -106,22 +106,31 @@ class ChatPlace(QtWidgets.QWidget):
         return made
 
     def _begin(self) -> Empty:
-        return Empty(
-            "chat",
-            self.tr("Ask something"),
-            self.tr("The stack that is marked below answers. Click another to switch."),
-        )
+        return Empty("chat", "", "")
+
+    def _say_begin(self, running: bool) -> None:
+        if running:
+            self.begin.say(
+                self.tr("Ask something"),
+                self.tr("The stack that is marked below answers. Click another to switch."),
+            )
+        else:
+            self.begin.say(
+                self.tr("Nothing is running yet"),
+                self.tr("Click the base or a stack below; then it answers."),
+            )
 
     def _look(self) -> None:
         self._services.operations.read(reads.start, self._show_start)
 
     def _show_start(self, start: reads.Start) -> None:
         self._has_base = start.has_base
+        self._say_begin(start.running)
         self.first.setVisible(not start.has_base)
         self._work.setVisible(start.has_base)
 
     def _changed(self, changes: Changes) -> None:
-        if changes.bases:
+        if changes.bases or changes.generations:
             self._look()
         if changes.compositions:
             self.session.reload()

@@ -3,9 +3,11 @@
 from veneer_app import reads, text
 from veneer_app.operations import Latest
 from veneer_app.parts.controls import button, clear, row, scrolled
-from veneer_app.qt import Qt, QtWidgets
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.services import Services
 from veneer_app.switch import SwitchState
+
+_LONGEST = 24
 
 
 class Switcher(QtWidgets.QWidget):
@@ -20,10 +22,10 @@ class Switcher(QtWidgets.QWidget):
         inside = QtWidgets.QWidget()
         inside.setLayout(row(self._row, None, spacing=0))
         area = scrolled(inside, self.tr("What answers"))
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFixedHeight(48)
+        area.setFixedHeight(40)
         self.setLayout(row(area))
+        self._area = area
         services.switch.stated.connect(self._stated)
         services.operations.changed.connect(self.refresh)
         self.refresh()
@@ -38,10 +40,12 @@ class Switcher(QtWidgets.QWidget):
         bases = [c for c in choices if c.composition is None]
         for choice in choices:
             only = choice.composition is None and len(bases) == 1
-            title = self.tr("Base only") if only else text.plain(choice.title, 40)
+            title = self.tr("Base only") if only else text.plain(choice.title, _LONGEST)
             self.chips.append(self._chip(title, choice))
             self._row.addWidget(self.chips[-1])
         self._stated(self._services.switch.state)
+        # The chips have their places only after the layout has run.
+        QtCore.QTimer.singleShot(0, self, self._show_active)
 
     def _chip(self, title: str, choice: reads.Choice) -> QtWidgets.QPushButton:
         made = button(title.replace("&", "&&"), kind="chip")
@@ -60,3 +64,13 @@ class Switcher(QtWidgets.QWidget):
     def _stated(self, state: SwitchState) -> None:
         for chip in self.chips:
             chip.setEnabled(state.status != "running")
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
+        """What is active stays in sight."""
+        super().resizeEvent(event)
+        self._show_active()
+
+    def _show_active(self) -> None:
+        for chip in self.chips:
+            if chip.isChecked():
+                self._area.ensureWidgetVisible(chip, 48, 0)

@@ -4,14 +4,14 @@ from veneer.activation.journal import Generation
 from veneer.identity import short
 from veneer.store.changes import Changes
 from veneer_app import reads, text
-from veneer_app.history.rows import columns, requested_at, state_of, who
+from veneer_app.history.rows import columns, requested_at, state_of, stopped, who
 from veneer_app.operations import Latest
 from veneer_app.parts.controls import button, clear, column, label, row, scrolled, set_role
 from veneer_app.parts.empty import Empty
 from veneer_app.parts.table import Found, Table, table_view
 from veneer_app.qt import Qt, QtCore, QtWidgets
 from veneer_app.services import Services
-from veneer_app.switch import SwitchState
+from veneer_app.switch import SwitchState, took_of
 
 _WIDTHS = {0: 48, 2: 96, 3: 128, 4: 72}
 
@@ -129,11 +129,12 @@ class Events(QtWidgets.QFrame):
         number = self.tr("Generation {n}").format(n=generation.number)
         self.title.setText(number)
         self.state.setText(state_of(past))
-        bad = generation.state == "ABORTED"
+        bad = generation.state == "ABORTED" and not stopped(past)
         set_role(self.state, "badge-bad" if bad else "badge-good" if past.active else "badge")
         self.about.setText(self._about(past))
         self.reason.setText(text.plain(generation.reason, 600))
         self.reason.setVisible(generation.reason is not None)
+        set_role(self.reason, "bad" if bad else "muted")
         self._show_steps(generation)
         self._allow(self._switch.state)
 
@@ -158,11 +159,10 @@ class Events(QtWidgets.QFrame):
             "stage_base": self.tr("   load the base"),
             "stage_adapters": self.tr("   load the adapters"),
             "stage_probe": self.tr("   probe"),
-            "publish": self.tr("Publish"),
+            "COMMITTED": self.tr("Commit"),
         }
-        steps = [
-            (w, generation.timings_ms[k]) for k, w in words.items() if k in generation.timings_ms
-        ]
+        took = {**generation.timings_ms, **took_of(generation)}
+        steps = [(word, took[key]) for key, word in words.items() if key in took]
         for number, (word, value) in enumerate(steps):
             inner = word.startswith(" ")
             self._steps.addWidget(label(word, "muted" if inner else ""), number, 0)

@@ -1,6 +1,7 @@
 """Generations as rows of a table, in words."""
 
 from veneer.activation.journal import Requester, State
+from veneer.errors import Cancelled
 from veneer_app import text
 from veneer_app.parts.table import Column
 from veneer_app.reads import Past
@@ -12,6 +13,8 @@ def state_of(past: Past) -> str:
     """Its state in words; the active one stands out."""
     if past.active:
         return translate("History", "Active")
+    if stopped(past):
+        return translate("History", "Stopped")
     words: dict[State, str] = {
         "REQUESTED": translate("History", "Requested"),
         "VALIDATED": translate("History", "Validated"),
@@ -20,6 +23,11 @@ def state_of(past: Past) -> str:
         "ABORTED": translate("History", "Failed"),
     }
     return words[past.generation.state]
+
+
+def stopped(past: Past) -> bool:
+    """Whether a person stopped it, which is no failure."""
+    return (past.generation.reason or "").startswith(Cancelled.code)
 
 
 def who(by: Requester) -> str:
@@ -52,7 +60,8 @@ def took_words(past: Past) -> str:
 def _tone(past: Past) -> str:
     if past.active:
         return "good"
-    return "bad" if past.generation.state == "ABORTED" else "muted"
+    failed = past.generation.state == "ABORTED" and not stopped(past)
+    return "bad" if failed else "muted"
 
 
 def columns() -> tuple[Column, ...]:

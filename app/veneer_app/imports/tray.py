@@ -15,7 +15,7 @@ from veneer_app.parts.controls import (
     scrolled,
     set_role,
 )
-from veneer_app.qt import QtCore, QtWidgets
+from veneer_app.qt import QtCore, QtGui, QtWidgets
 
 _STAY_MS = 5000
 _MOST_HEIGHT = 168
@@ -59,8 +59,15 @@ class ImportTray(QtWidgets.QFrame):
 
     def _fit(self) -> None:
         self.setVisible(bool(self.rows))
-        wanted = sum(r.sizeHint().height() for r in self.rows.values()) + 12
+        width = self.width() - 24
+        wanted = sum(r.height_at(width) for r in self.rows.values()) + 12
         self.setFixedHeight(min(wanted, _MOST_HEIGHT))
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
+        """Another width breaks the reasons elsewhere."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
 
 
 class ImportRow(QtWidgets.QWidget):
@@ -83,6 +90,7 @@ class ImportRow(QtWidgets.QWidget):
         self.dismiss = icon_button("close", self.tr("Dismiss"), lambda: queue.dismiss(number))
         layout = row(self.name, self.sentence, self.bar, self.copy, self.cancel, self.dismiss)
         layout.setContentsMargins(0, 2, 0, 2)
+        self._layout = layout
         self.setLayout(layout)
 
     def show_item(self, item: ImportItem) -> None:
@@ -97,6 +105,11 @@ class ImportRow(QtWidgets.QWidget):
         self.cancel.setVisible(not item.over)
         self.copy.setVisible(item.status == "failed")
         self.dismiss.setVisible(item.over)
+
+    def height_at(self, width: int) -> int:
+        """How high it is at a width."""
+        least = self._layout.minimumSize().height()
+        return max(self._layout.totalHeightForWidth(width), least)
 
     def _words(self, item: ImportItem) -> str:
         if item.status == "waiting":

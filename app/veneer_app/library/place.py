@@ -11,10 +11,12 @@ from veneer_app.parts import fields
 from veneer_app.parts.controls import button, column, label, row
 from veneer_app.parts.empty import Empty
 from veneer_app.parts.table import Found, Table, table_view
-from veneer_app.qt import Qt, QtCore, QtWidgets, Signal
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
 from veneer_app.services import Services
 
-_WIDTHS = (0, 60, 52, 72, 76, 100)
+_WIDTHS = (0, 60, 56, 76, 84, 168, 88)
+_MADE_FOR = 5
+_ROOMY = 640
 
 
 class LibraryPlace(QtWidgets.QWidget):
@@ -64,6 +66,11 @@ class LibraryPlace(QtWidgets.QWidget):
         self.setLayout(row(self.empty, self._list, self.details, spacing=0))
         self._list.hide()
         self.empty.hide()
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
+        """In a narrow window the details alone say what an adapter was made for."""
+        super().resizeEvent(event)
+        self.view.setColumnHidden(_MADE_FOR, self.width() < _ROOMY + self.details.width())
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self.found.setFilterFixedString)

@@ -70,14 +70,12 @@ def kind_of(row: LibraryRow) -> str:
 
 
 def fit_of(row: LibraryRow) -> str:
-    """Whether it fits, in a word or two."""
+    """How much of it applies, or that it is refused."""
     if row.report is None:
         return ""
     if not row.report.ok:
         return translate("Library", "Refused")
-    if row.report.fit == "named":
-        return translate("Library", "Fits")
-    return translate("Library", "Fits by shape")
+    return translate("Library", "{n} of {of}").format(n=row.report.applies, of=row.report.of)
 
 
 def verdict(report: CompatReport) -> str:
@@ -86,6 +84,9 @@ def verdict(report: CompatReport) -> str:
         n=report.applies, of=report.of
     )
     if report.ok:
+        if report.fit == "shape":
+            by_shape = translate("Library", "It does not name this base, but its shapes fit it.")
+            return f"{applies}. {by_shape}"
         return f"{applies}."
     reasons = " ".join(text.plain(p.message, 300) for p in report.problems[:3])
     return translate("Library", "Refused ({applies}). {reasons}").format(
@@ -117,5 +118,6 @@ def columns() -> tuple[Column, ...]:
             lambda r: "muted",
             right=True,
         ),
-        Column(translate("Library", "Fit"), fit_of, tone=_fit_tone),
+        Column(translate("Library", "Made for"), lambda r: r.made_for, tone=lambda r: "muted"),
+        Column(translate("Library", "Fits"), fit_of, tone=_fit_tone),
     )

@@ -78,6 +78,8 @@ def _prepare(field: QtWidgets.QAbstractSpinBox, name: str) -> None:
     field.setKeyboardTracking(False)
     field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     field.lineEdit().setAcceptDrops(False)
+    # The style sheet does not reach the text inside a spin box.
+    field.lineEdit().setTextMargins(6, 0, 0, 0)
     field.setMinimumWidth(88)
 
 

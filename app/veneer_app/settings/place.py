@@ -66,6 +66,8 @@ class SettingsPlace(QtWidgets.QWidget):
             ),
         )
         looks = self._card(self.tr("Appearance"), "", ((self.tr("Theme"), self.theme),))
+        runtime_build = QtWidgets.QWidget()
+        runtime_build.setLayout(column(row(self.ask_build, None), self.build))
         about = self._card(
             self.tr("About"),
             "",
@@ -73,8 +75,7 @@ class SettingsPlace(QtWidgets.QWidget):
                 (self.tr("Workspace"), self.root),
                 (self.tr("Veneer"), label(VERSION)),
                 (self.tr("Qt"), label(QtCore.qVersion())),
-                (self.tr("llama.cpp"), self.ask_build),
-                ("", self.build),
+                (self.tr("llama.cpp"), runtime_build),
             ),
         )
         self.build.hide()
@@ -103,7 +104,7 @@ class SettingsPlace(QtWidgets.QWidget):
             if isinstance(field, QtWidgets.QComboBox | QtWidgets.QSpinBox):
                 field.setFixedWidth(184)
             line = row(caption, field)
-            if isinstance(field, Elided):
+            if isinstance(field, Elided) or field.layout() is not None:
                 line.setStretchFactor(field, 1)
             else:
                 line.addStretch(1)
@@ -158,4 +159,4 @@ class SettingsPlace(QtWidgets.QWidget):
     def _show_build(self, build: str) -> None:
         self.build.setText(build)
         self.build.show()
-        self.ask_build.setEnabled(True)
+        self.ask_build.hide()

@@ -100,7 +100,6 @@ class LayerCard(QtWidgets.QFrame):
 
     def _arrange(self) -> None:
         head = row(self.on, self.name, self.badge, None, self.up, self.down, self.gone, spacing=6)
-        head.setStretch(1, 1)
         inside = column(head, self.strength, self.problem, spacing=4)
         layout = row(Grip(self.adapter), inside, spacing=8)
         layout.setContentsMargins(8, 8, 12, 8)

@@ -127,10 +127,11 @@ class StacksLayout:
     def _make_editor(self) -> QtWidgets.QWidget:
         head = row(self.name, self.remove, self.save, self.activate)
         head.setStretch(0, 1)
-        under = row(self.against, self.adder)
-        under.setStretch(0, 1)
+        # Beside a field, whose text begins after its frame and padding.
+        under = row(10, self.against, self.adder, spacing=0)
+        under.setStretch(1, 1)
         top = column(head, under, self.steps, self.problem, spacing=8)
-        top.setContentsMargins(16, 16, 24, 0)
+        top.setContentsMargins(14, 16, 24, 0)
         made = QtWidgets.QWidget()
         made.setLayout(column(top, scrolled(self.pile, translate("Stacks", "Cards")), spacing=8))
         return made

@@ -14,6 +14,7 @@ from veneer_app.theme.tokens import Tokens, current
 _NAME = "iconName"
 _TONE = "iconTone"
 _SIZES = (16, 20, 24)
+_GAP = 4
 
 
 def folder() -> Path:
@@ -40,8 +41,11 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QtGui.QPixm
     return image
 
 
-def icon(name: str, tone: str = "text") -> QtGui.QIcon:
-    """The icon in a tone of the theme in use (the name of a field of `Tokens`)."""
+def icon(name: str, tone: str = "text", gap: int = 0) -> QtGui.QIcon:
+    """The icon in a tone of the theme in use (the name of a field of `Tokens`).
+
+    With a `gap` there is that much empty room at its right: a style sheet cannot ask for it.
+    """
     tokens, made = current(), QtGui.QIcon()
     colours = {
         QtGui.QIcon.Mode.Normal: getattr(tokens, tone),
@@ -50,11 +54,24 @@ def icon(name: str, tone: str = "text") -> QtGui.QIcon:
     for mode, colour in colours.items():
         for size in _SIZES:
             for ratio in (1.0, 2.0):
-                made.addPixmap(pixmap(name, colour, size, ratio), mode)
+                made.addPixmap(_with_gap(pixmap(name, colour, size, ratio), gap), mode)
     for size in _SIZES:
         checked = pixmap(name, _checked_colour(tokens, tone), size, 2.0)
         made.addPixmap(checked, QtGui.QIcon.Mode.Normal, QtGui.QIcon.State.On)
     return made
+
+
+def _with_gap(image: QtGui.QPixmap, gap: int) -> QtGui.QPixmap:
+    if not gap:
+        return image
+    ratio = image.devicePixelRatio()
+    wider = QtGui.QPixmap(image.width() + round(gap * ratio), image.height())
+    wider.fill(Qt.GlobalColor.transparent)
+    wider.setDevicePixelRatio(ratio)
+    painter = QtGui.QPainter(wider)
+    painter.drawPixmap(0, 0, image)
+    painter.end()
+    return wider
 
 
 def _checked_colour(tokens: Tokens, tone: str) -> str:
@@ -65,7 +82,14 @@ def set_icon(button: QtWidgets.QAbstractButton, name: str, tone: str = "text") -
     """Give a button an icon that follows the theme."""
     button.setProperty(_NAME, name)
     button.setProperty(_TONE, tone)
-    button.setIcon(icon(name, tone))
+    if isinstance(button, QtWidgets.QPushButton):
+        button.setIconSize(QtCore.QSize(_SIZES[0] + _GAP, _SIZES[0]))
+    _draw(button)
+
+
+def _draw(button: QtWidgets.QAbstractButton) -> None:
+    gap = _GAP if isinstance(button, QtWidgets.QPushButton) else 0
+    button.setIcon(icon(button.property(_NAME), button.property(_TONE), gap))
 
 
 def refresh() -> None:
@@ -73,7 +97,7 @@ def refresh() -> None:
     for widget in QtWidgets.QApplication.allWidgets():
         name = widget.property(_NAME)
         if name and isinstance(widget, QtWidgets.QAbstractButton):
-            widget.setIcon(icon(name, widget.property(_TONE)))
+            _draw(widget)
 
 
 def application_icon() -> QtGui.QIcon:

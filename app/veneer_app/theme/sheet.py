@@ -161,7 +161,7 @@ QTableView::item { padding: 0 8px; border-bottom: 1px solid $border; }
 QTableView::item:selected { background: $accent_soft; color: $text; }
 QHeaderView { background: $surface; border: none; }
 QHeaderView::section { background: $surface; color: $muted; border: none;
-    border-bottom: 1px solid $border; padding: 6px 8px; font-weight: 600; font-size: 8pt; }
+    border-bottom: 1px solid $border; padding: 6px 11px; font-weight: 600; font-size: 8pt; }
 QHeaderView::down-arrow { image: url("$icons/sheet-down.svg"); width: 12px; height: 12px; }
 QHeaderView::up-arrow { image: url("$icons/sheet-up.svg"); width: 12px; height: 12px; }
 QMenu { background: $surface; border: 1px solid $border_strong; padding: 4px; }
