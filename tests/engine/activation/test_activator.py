@@ -235,3 +235,39 @@ def test_a_manifest_altered_on_disk_is_never_used(workspace: Workspace):
     path.write_text(path.read_text().replace("scale = 1.0", "scale = 0.5"))
     with pytest.raises(VeneerError, match="altered on disk"):
         workspace.activate("pirates")
+
+
+def test_the_same_lora_as_peft_and_as_gguf_computes_the_same_bits(root: Path, tmp_path: Path):
+    with Workspace.open(root) as workspace:
+        workspace.activate("pirates")
+        as_peft = workspace.logits(IDS)
+        (form,) = (root / "derived").iterdir()
+        copy = tmp_path / "pirate-lora.gguf"
+        copy.write_bytes(form.read_bytes())
+        done = workspace.import_path(copy).value
+        assert (done.kind, done.name) == ("adapter", "pirate-lora")
+        workspace.activate("plain")
+        workspace.activate(workspace.compose("smol", [("pirate-lora", 1.0)]).value.id)
+        np.testing.assert_array_equal(workspace.logits(IDS), as_peft)
+
+
+def test_rslora_is_applied_at_alpha_over_the_root_of_the_rank(
+    workspace: Workspace, adapter_paths: dict[str, Path], tmp_path: Path
+):
+    """At rank 8, an alpha of 2*sqrt(8) is by that rule the demo adapter's own strength, 16/8."""
+    import json
+
+    source, folder = adapter_paths["pirate"], tmp_path / "rs"
+    folder.mkdir()
+    config = json.loads((source / "adapter_config.json").read_text())
+    config |= {"use_rslora": True, "lora_alpha": 2.0 * 8**0.5}
+    (folder / "adapter_config.json").write_text(json.dumps(config))
+    weights = (source / "adapter_model.safetensors").read_bytes()
+    (folder / "adapter_model.safetensors").write_bytes(weights)
+    workspace.import_path(folder)
+    scalings = {t.scaling for t in workspace.library.find_adapter("rs").adapter.targets}
+    assert scalings == {2.0}
+    workspace.activate("pirates")
+    plain = workspace.logits(IDS)
+    workspace.activate(workspace.compose("smol", [("rs", 1.0)]).value.id)
+    np.testing.assert_array_equal(workspace.logits(IDS), plain)

@@ -169,3 +169,60 @@ def test_ctrl_c_during_an_activation_leaves_the_active_one(root: Path):
         assert status["name"] == "plain"
         assert ask(root, "history")[0]["state"] == "ABORTED"
     assert list((root / "tmp").iterdir()) == []
+
+
+def test_ctrl_c_during_an_import_leaves_the_catalog_as_it_was(root: Path, tmp_path: Path):
+    big = tmp_path / "big.safetensors"
+    (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    with big.open("wb") as file:
+        file.truncate(4_000_000_000)
+    before = ask(root, "list", "adapters")
+    process = subprocess.Popen(
+        [*VENEER, "--workspace", str(root), "import", str(big)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while not any(p.stat().st_size for p in (root / "tmp").glob("*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert err.decode().startswith("error[CANCELLED]: ")
+    assert list((root / "tmp").iterdir()) == []
+    assert ask(root, "list", "adapters") == before
+
+
+def test_a_conversation_without_p_remembers_its_turns(root: Path):
+    ask(root, "activate", "pirates")
+    done = subprocess.run(
+        [*VENEER, "--workspace", str(root), "chat", "--greedy", "--max-tokens", "30"],
+        input="Write a sentence about the sun.\n\nWhat is the capital of Italy?\n",
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answers = done.stdout.splitlines()
+    assert len(answers) == 2
+    assert "sun" in answers[0]
+    assert "matey" in answers[0]
+    assert "Italy" in answers[1]
+
+
+def test_version_names_the_lanes_and_why_not(tmp_path: Path):
+    said = ask(tmp_path, "version")
+    assert said["veneer"] == "0.1.0"
+    assert said["llama_cpp"].startswith("llama-cpp-python 0.3.36; CPU")
+    lanes = {lane["name"]: (lane["available"], lane["why_not"]) for lane in said["lanes"]}
+    assert lanes["stock"] == (True, "")
+    assert lanes["overlay"][0] is False
+    assert lanes["overlay"][1]
+
+
+def test_people_get_words_where_programs_get_json(root: Path):
+    veneer(root, "activate", "plain")
+    assert "generation 1: plain" in veneer(root, "status").stdout
+    assert "COMMITTED" in veneer(root, "history").stdout
+    table = veneer(root, "list", "compositions").stdout
+    assert "pirates" in table
+    assert "=0.5" in table
+    assert "applies 60 of 60 tensors" in veneer(root, "check", "json", "--base", "smol").stdout
