@@ -27,7 +27,6 @@ from veneer.compose.compile import Compiler
 from veneer.compose.forms import Forms
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
-from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
@@ -288,4 +287,4 @@ class Workspace:
             raise InUse(f"{found} is needed by {', '.join(users)}. Remove those first.")
 
 
-__all__ = ["VERSION", "Digest", "Workspace", "default_path"]
+__all__ = ["VERSION", "Workspace", "default_path"]

@@ -138,12 +138,12 @@ def _fill(layout: QtWidgets.QBoxLayout, items: tuple[Item, ...], spacing: int) -
 
 
 def frame(
-    role: str, layout: QtWidgets.QLayout, margin: int | tuple[int, int, int, int] = 16
+    role: str, layout: QtWidgets.QLayout, margins: tuple[int, int, int, int] = (16, 16, 16, 16)
 ) -> QtWidgets.QFrame:
-    """A panel around a layout; the margin is one number, or left, top, right and bottom."""
+    """A panel around a layout, with margins left, top, right and bottom."""
     made = QtWidgets.QFrame()
     made.setProperty("role", role)
-    layout.setContentsMargins(*((margin,) * 4 if isinstance(margin, int) else margin))
+    layout.setContentsMargins(*margins)
     made.setLayout(layout)
     return made
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from veneer.chat.talk import Answer, OnText
 from veneer.cli.session import JsonFlag, Session, print_json, session_of
 from veneer.errors import UsageError
 from veneer.runtime.protocol import ChatMessage, Sampling
@@ -70,18 +71,10 @@ class _Talk:
 
     def once(self, workspace: Workspace, prompt: str, json: bool) -> None:
         """Ask one question and print the answer."""
-        self._messages.append(ChatMessage("user", prompt))
-        answer = workspace.talk.ask(
-            self._messages,
-            self._sampling,
-            max_tokens=self._max_tokens,
-            stop=self._stop,
-            on_text=(lambda text: None) if json else _type_out,
-        )
         if json:
-            print_json(answer)
+            print_json(self._ask(workspace, prompt, on_text=lambda text: None))
         else:
-            sys.stdout.write("\n")
+            self._turn(workspace, prompt)
 
     def converse(self, workspace: Workspace) -> None:
         """Ask and answer until the end of input."""
@@ -92,16 +85,20 @@ class _Talk:
                 self._turn(workspace, line)
 
     def _turn(self, workspace: Workspace, line: str) -> None:
-        self._messages.append(ChatMessage("user", line))
+        self._ask(workspace, line, on_text=_type_out)
+        sys.stdout.write("\n")
+
+    def _ask(self, workspace: Workspace, text: str, on_text: OnText) -> Answer:
+        self._messages.append(ChatMessage("user", text))
         answer = workspace.talk.ask(
             self._messages,
             self._sampling,
             max_tokens=self._max_tokens,
             stop=self._stop,
-            on_text=_type_out,
+            on_text=on_text,
         )
-        sys.stdout.write("\n")
         self._messages.append(ChatMessage("assistant", answer.text))
+        return answer
 
 
 def _type_out(text: str) -> None:
