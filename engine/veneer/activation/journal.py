@@ -67,12 +67,18 @@ class Journal:
             connection.execute("INSERT OR REPLACE INTO active VALUES (1, ?)", (number,))
 
     def abort(self, number: int, reason: str) -> None:
-        """Close a generation that did not come to be."""
+        """Close a generation that did not come to be. One that is committed stays committed.
+
+        Ctrl-C can arrive between the commit and the return from it; the commit has happened then.
+        """
         with self._database.transaction() as connection:
-            _set_state(connection, number, "ABORTED")
-            connection.execute(
-                "UPDATE generations SET reason = ? WHERE number = ?", (reason, number)
+            closed = connection.execute(
+                "UPDATE generations SET state = 'ABORTED', reason = ?"
+                " WHERE number = ? AND state NOT IN ('COMMITTED', 'ABORTED')",
+                (reason, number),
             )
+            if closed.rowcount:
+                _enter(connection, number, "ABORTED")
 
     def active(self) -> Generation | None:
         """The generation the pointer names, or None in a new workspace."""

@@ -58,7 +58,8 @@ class RuntimeClient:
     @property
     def alive(self) -> bool:
         """Whether a worker is there to talk to."""
-        return self._process is not None and self._process.is_alive()
+        process = self._process
+        return process is not None and process.is_alive()
 
     def start(self) -> protocol.Ready:
         """Spawn a worker unless one is alive. Raises `RuntimeMissing`, `RuntimeCrashed`."""
@@ -267,5 +268,5 @@ class RuntimeClient:
         if process is not None:
             if process.is_alive():
                 process.kill()
+            # Not closed: another thread may be asking it whether it is alive.
             process.join(10)
-            process.close()
