@@ -8,36 +8,17 @@ a wrong model is said once, in one sentence, before the tensors that show it.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct
 
 from veneer.adapters.base import Base
-from veneer.adapters.model import Adapter, Target
+from veneer.adapters.model import Adapter
+from veneer.adapters.placement import Problem, ProblemCode, place_all, sides
 from veneer.formats import naming
 
 Fit = Literal["named", "shape", "no"]
 """Why it fits: the adapter declares this base by name; by its shapes alone; not at all."""
-
-ProblemCode = Literal[
-    "ARCHITECTURE",
-    "UNSUPPORTED_ARCHITECTURE",
-    "OTHER_MODEL",
-    "UNKNOWN_MODULE",
-    "MISSING_TENSOR",
-    "SHAPE",
-    "DUPLICATE",
-    "NEEDS_OVERLAY",
-]
-
-
-class Problem(Struct, frozen=True, kw_only=True):
-    """One reason against. `tensor` is the first target concerned, as its source names it."""
-
-    code: ProblemCode
-    message: str
-    tensor: str | None = None
 
 
 class CompatReport(Struct, frozen=True, kw_only=True):
@@ -50,35 +31,18 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     fit: Fit
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A target and its place in the base."""
-
-    target: Target
-    place: naming.Place
-
-
 def check(adapter: Adapter, base: Base) -> CompatReport:
     """The verdict on `adapter` over `base`. Raises nothing: a refusal is a report."""
     total = len(adapter.targets)
     wrong = _wrong_architecture(adapter, base)
     if wrong is not None:
         return CompatReport(ok=False, applies=0, of=total, problems=(wrong,), fit="no")
-    placed, problems = _place_all(adapter, base)
+    placed, problems = place_all(adapter, base)
     if problems:
         reasons = (*_other_model(adapter, base), *_grouped(problems))
         return CompatReport(ok=False, applies=len(placed), of=total, problems=reasons, fit="no")
     fit = "named" if _is_declared(adapter.base_model, base.known_as) else "shape"
     return CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit)
-
-
-def placements(adapter: Adapter, base: Base) -> tuple[Placed, ...]:
-    """Where each target goes, in the order of the GGUF tensor names.
-
-    Only for a pair that `check` accepts; other targets are missing from the result.
-    """
-    placed, _ = _place_all(adapter, base)
-    return tuple(sorted(placed, key=lambda item: item.place.tensor))
 
 
 def _wrong_architecture(adapter: Adapter, base: Base) -> Problem | None:
@@ -95,64 +59,6 @@ def _wrong_architecture(adapter: Adapter, base: Base) -> Problem | None:
             "supported yet.",
         )
     return None
-
-
-def _place_all(adapter: Adapter, base: Base) -> tuple[list[Placed], list[Problem]]:
-    placed: list[Placed] = []
-    problems: list[Problem] = []
-    taken: set[str] = set()
-    for target in adapter.targets:
-        found = _place(adapter, base, target)
-        if isinstance(found, Placed) and found.place.tensor in taken:
-            message = f"{target.module} is a second adapter for {found.place.tensor}"
-            found = Problem(code="DUPLICATE", message=message, tensor=target.module)
-        if isinstance(found, Problem):
-            problems.append(found)
-        else:
-            taken.add(found.place.tensor)
-            placed.append(found)
-    return placed, problems
-
-
-def _place(adapter: Adapter, base: Base, target: Target) -> Placed | Problem:
-    lookup = naming.place_module if adapter.source_format == "peft" else naming.place_tensor
-    place = lookup(base.architecture, target.module)
-    if place is None:
-        message = f"{target.module} is not a weight that can be adapted in this architecture"
-        return Problem(code="UNKNOWN_MODULE", message=message, tensor=target.module)
-    tied = place.tensor in (naming.TOKEN_EMBEDDING, naming.OUTPUT_HEAD) and base.tied_embeddings
-    if tied:
-        message = (
-            f"{target.module} shares its weight with the other end of this base, so llama.cpp "
-            "cannot adapt one of the two"
-        )
-        return Problem(code="NEEDS_OVERLAY", message=message, tensor=target.module)
-    shape = base.tensors.get(place.tensor)
-    if shape is None:
-        message = f"This base has no {place.tensor} for {target.module}"
-        return Problem(code="MISSING_TENSOR", message=message, tensor=target.module)
-    return _fitted(target, place, shape)
-
-
-def _fitted(target: Target, place: naming.Place, shape: tuple[int, ...]) -> Placed | Problem:
-    # An embedding is stored as (width, vocabulary): a token picks a row, so its sides swap.
-    embeds = place.tensor == naming.TOKEN_EMBEDDING
-    if target.embedding != embeds:
-        message = f"{target.module} is an embedding on one side and a layer on the other"
-        return Problem(code="SHAPE", message=message, tensor=target.module)
-    wanted = (target.out_features, target.in_features) if embeds else _sides(target)
-    if shape == wanted:
-        return Placed(target, place)
-    message = f"{target.module} is {_size(wanted)} in the adapter and {_size(shape)} in this base"
-    return Problem(code="SHAPE", message=message, tensor=target.module)
-
-
-def _sides(target: Target) -> tuple[int, int]:
-    return target.in_features, target.out_features
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape))
 
 
 def _grouped(problems: Iterable[Problem]) -> Iterator[Problem]:
@@ -180,14 +86,14 @@ def _other_model(adapter: Adapter, base: Base) -> Iterator[Problem]:
 def _adapter_size(adapter: Adapter, base: Base) -> tuple[int, int | None]:
     """The number of layers an adapter reaches, and the width of the model it was made for."""
     layers, widths = 0, Counter[int]()
-    lookup = naming.place_module if adapter.source_format == "peft" else naming.place_tensor
+    lookup = naming.place_tensor if adapter.source_format == "gguf" else naming.place_module
     for target in adapter.targets:
         place = lookup(base.architecture, target.module)
         if place is not None:
             layers = max(layers, (naming.layer_of(place.tensor) or 0) + 1)
             side = naming.width_side(place.tensor)
             if side is not None:
-                widths[_sides(target)[side]] += 1
+                widths[sides(target)[side]] += 1
     return layers, widths.most_common(1)[0][0] if widths else None
 
 

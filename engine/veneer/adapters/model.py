@@ -7,42 +7,69 @@ from typing import Literal
 
 from msgspec import Struct
 
+from veneer.identity import Digest
+
 Kind = Literal[
     "lora",
     "dora",
     "ia3",
     "alora",
+    "vera",
+    "loha",
+    "lokr",
     "control_vector",
     "sparse_delta",
+    "tokens",
     "prompt",
     "prefix",
 ]
-"""The kinds of adapter. rsLoRA is a LoRA with another scaling. Only "lora" is read so far."""
+"""The kinds of adapter, by their leading part. rsLoRA is a LoRA with another scaling."""
 
 SourceFormat = Literal["peft", "gguf"]
 
+Operation = Literal[
+    "low_rank",  # y += scaling · B·(A·x); what LoRA, VeRA, LoHa and LoKr come to
+    "magnitude",  # DoRA: each row of W + scaling · B·A is rescaled to a trained length
+    "scale_outputs",  # IA³: y becomes v ∘ y
+    "scale_inputs",  # IA³ on a feed-forward module: x becomes v ∘ x
+    "bias",  # y gets a trained bias instead of the base's
+    "add_bias",  # y += scaling · b
+    "replace",  # W is another matrix (or a norm another vector)
+    "rows",  # some tokens' rows of an embedding are others
+    "sparse",  # some entries of W get something added
+    "direction",  # the residual stream after a layer += v
+    "prompt",  # trained vectors before the first token
+    "prefix",  # trained keys and values before the first token
+]
+"""What is done to one weight or layer. Only the first is executed by the stock lane."""
+
 
 class Target(Struct, frozen=True, kw_only=True):
-    """One adapted weight: y = W·x becomes y = W·x + scaling · B·(A·x).
+    """One thing that an adapter does: an operation on a weight, or on a layer.
 
-    `module` is the source's own name: a Hugging Face module path, or a GGUF tensor name. A is
-    (rank, in_features) and B is (out_features, rank); for an embedding, in_features is the size
-    of the vocabulary.
+    `module` is the source's own name: a Hugging Face module path, or a GGUF tensor name. For
+    `low_rank`, A is (rank, in_features) and B is (out_features, rank); for an embedding,
+    in_features is the size of the vocabulary. Sizes that an operation does not have are 0, and
+    `count` is the number of trained numbers.
     """
 
     module: str
-    rank: int
-    in_features: int
-    out_features: int
-    scaling: float
+    operation: Operation = "low_rank"
+    rank: int = 0
+    in_features: int = 0
+    out_features: int = 0
+    scaling: float = 1.0
     embedding: bool = False
+    count: int = 0
 
 
 class Adapter(Struct, frozen=True, kw_only=True):
     """A complete description of an adapter.
 
-    `base_model` and `base_revision` are what its maker declared; `architecture` is GGUF's name
-    for it and known for adapters in GGUF form alone. `dtype` is the float type of the weights, or
+    `base_model`, `base_revision` and `base_digest` are what its maker declared; `architecture` is
+    GGUF's name for it and known for adapters in GGUF form alone. `vocabulary` is the number of
+    tokens it was trained with, where its files tell. An aLoRA acts from its `invocation_tokens`
+    on. `dtype` is the float type of the weights, or
     "mixed". `weights` counts numbers, not tensors. `warnings` are sentences for people.
     """
 
@@ -55,8 +82,11 @@ class Adapter(Struct, frozen=True, kw_only=True):
     dtype: str
     weights: int
     warnings: tuple[str, ...] = ()
+    base_digest: Digest | None = None
+    vocabulary: int | None = None
+    invocation_tokens: tuple[int, ...] = ()
 
     @property
     def ranks(self) -> tuple[int, ...]:
         """The different ranks, ascending."""
-        return tuple(sorted({target.rank for target in self.targets}))
+        return tuple(sorted({target.rank for target in self.targets if target.rank}))

@@ -11,19 +11,21 @@ second opinion about strength. What happens to the numbers:
    rounds the activations to that type, and the result is no longer the one that was trained.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veneer.adapters.base import Base
-from veneer.adapters.compat import Placed, check, placements
-from veneer.adapters.factors import Factors, gguf_factors, peft_factors
-from veneer.adapters.model import Adapter
-from veneer.adapters.reading import PEFT_WEIGHTS, Source, gguf_name
+from veneer.adapters.compat import check
+from veneer.adapters.contents import Factors
+from veneer.adapters.model import Adapter, Target
+from veneer.adapters.placement import Placed, placements
+from veneer.adapters.reading import open_contents
+from veneer.adapters.source import Source
 from veneer.errors import FormatError, Incompatible
-from veneer.formats import gguf, gguf_writer, naming
+from veneer.formats import gguf_writer, naming
 from veneer.formats.gguf_writer import NewTensor
 
 FORM_VERSION = 1
@@ -41,27 +43,17 @@ def write_runtime_form(adapter: Adapter, source: Source, base: Base, out: Binary
     if not report.ok:
         raise Incompatible(" ".join(problem.message for problem in report.problems))
     placed = placements(adapter, base)
-    name = PEFT_WEIGHTS if adapter.source_format == "peft" else gguf_name(source)
-    with source.open(name) as file:
-        factors = _open_factors(adapter, file)
+    with open_contents(source) as contents:
+        factors = contents.factors()
         _check_same(placed, factors)
-        tensors = [new for item in placed for new in _new_tensors(item, factors, base)]
+        tensors = [n for item in placed for n in _new_tensors(item, factors[item.target], base)]
         gguf_writer.write(out, _metadata(base), tensors)
 
 
-def _open_factors(adapter: Adapter, file: BinaryIO) -> Factors:
-    if adapter.source_format == "peft":
-        return peft_factors(file)
-    return gguf_factors(file, gguf.read_header(file))
-
-
-def _check_same(placed: tuple[Placed, ...], factors: Factors) -> None:
+def _check_same(placed: tuple[Placed, ...], factors: Mapping[Target, Factors]) -> None:
     for item in placed:
-        target = item.target
-        pair = factors.pairs.get(target.module)
-        wanted = (target.rank, target.in_features, target.out_features)
-        if pair is None or (pair.rank, pair.in_features, pair.out_features) != wanted:
-            message = f"The adapter's files no longer hold {target.module} as it was imported."
+        if item.target not in factors:
+            message = f"The adapter's files no longer hold {item.target.module} as it was imported."
             raise FormatError("SHAPE", message)
 
 
@@ -93,7 +85,7 @@ def _new_tensors(item: Placed, factors: Factors, base: Base) -> tuple[NewTensor,
 
 def _produce_a(item: Placed, factors: Factors) -> Callable[[], NDArray[np.float32]]:
     def produce() -> NDArray[np.float32]:
-        matrix = factors.a(item.target.module)
+        matrix = factors.a()
         return matrix.T if item.place.tensor == naming.TOKEN_EMBEDDING else matrix
 
     return produce
@@ -101,7 +93,7 @@ def _produce_a(item: Placed, factors: Factors) -> Callable[[], NDArray[np.float3
 
 def _produce_b(item: Placed, factors: Factors, base: Base) -> Callable[[], NDArray[np.float32]]:
     def produce() -> NDArray[np.float32]:
-        matrix = naming.transform_rows(factors.b(item.target.module), item.place.rows, base.heads)
+        matrix = naming.transform_rows(factors.b(), item.place.rows, base.heads)
         with np.errstate(over="ignore"):
             matrix *= np.float32(item.target.scaling)
         if not np.isfinite(matrix).all():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from veneer.adapters.reading import PEFT_CONFIG, PEFT_WEIGHTS, source_format
+from veneer.adapters.source import PEFT_CONFIG, PEFT_WEIGHTS, source_format
 from veneer.errors import FormatError, NotFound
 from veneer.formats import gguf
 from veneer.store.fs import Fs

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from veneer.adapters.compat import CompatReport, check
-from veneer.adapters.reading import Source
+from veneer.adapters.source import Source
 from veneer.errors import NotFound
 from veneer.identity import Digest, short
 from veneer.store.catalog import Catalog

@@ -1,0 +1,69 @@
+"""The files of one adapter, and which format they are.
+
+The names of the files decide; nothing is opened here. Pickles are refused by their names.
+"""
+
+from contextlib import AbstractContextManager
+from typing import BinaryIO, Final, Protocol
+
+from veneer.adapters.model import SourceFormat
+from veneer.errors import FormatError, PickleRefused, UnsupportedAdapter
+
+PEFT_CONFIG: Final = "adapter_config.json"
+PEFT_WEIGHTS: Final = "adapter_model.safetensors"
+_PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
+
+
+class Source(Protocol):
+    """The files of one adapter, wherever they are. Names are plain file names."""
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all files."""
+        ...
+
+    def open(self, name: str) -> AbstractContextManager[BinaryIO]:
+        """Open one file for reading: seekable, at its start."""
+        ...
+
+
+def source_format(source: Source) -> SourceFormat:
+    """How the adapter is stored, by the names of its files.
+
+    Raises `FormatError`, `PickleRefused` and `UnsupportedAdapter`."""
+    names = source.names()
+    if PEFT_CONFIG in names and PEFT_WEIGHTS in names:
+        return "peft"
+    ggufs = [name for name in names if name.lower().endswith(".gguf")]
+    if len(ggufs) == 1:
+        return "gguf"
+    if ggufs:
+        raise FormatError("COUNT", f"There are {len(ggufs)} GGUF files here; import one at a time.")
+    raise _no_adapter(names)
+
+
+def gguf_name(source: Source) -> str:
+    """The name of the one GGUF file of a source whose format is "gguf"."""
+    return next(name for name in source.names() if name.lower().endswith(".gguf"))
+
+
+def _no_adapter(names: tuple[str, ...]) -> FormatError | PickleRefused | UnsupportedAdapter:
+    lower = [name.lower() for name in names]
+    if any(name.endswith(_PICKLES) for name in lower):
+        return PickleRefused(
+            "The weights are stored as a Python pickle, which can run any program when it is "
+            "opened, so Veneer never opens one. Load it where it was trained and save it again "
+            "with PEFT's save_pretrained(..., safe_serialization=True)."
+        )
+    if "adapters.safetensors" in lower:
+        return UnsupportedAdapter("This is an MLX adapter, which Veneer cannot read yet.")
+    if any(name.startswith("adapter_model-") for name in lower):
+        return UnsupportedAdapter("The adapter is split into several files; save it as one.")
+    if any(name.endswith(".safetensors") for name in lower):
+        return FormatError(
+            "CONFIG",
+            f"There are weights, but no {PEFT_CONFIG} beside them. Without it nobody can know how "
+            "strongly they were meant to be applied.",
+        )
+    if PEFT_CONFIG in names:
+        return FormatError("CONFIG", f"There is a {PEFT_CONFIG}, but no {PEFT_WEIGHTS}.")
+    return FormatError("MAGIC", "There is no adapter here.")
