@@ -70,7 +70,7 @@ _REFUSED: Final = (
     _Refusal("modules_to_save", _OFF, "it replaces whole modules of the base (modules_to_save)"),
     _Refusal(
         "init_lora_weights",
-        (None, True, False, "gaussian", "orthogonal"),
+        (None, True, False, "gaussian", "orthogonal", "eva"),
         "its training changed the base's own weights or their start (init_lora_weights); convert "
         "it with PEFT's path_initial_model_for_weight_conversion first",
     ),

@@ -17,6 +17,7 @@ from veneer.store.records import OpenedSource
 from veneer.store.refs import clean_name
 
 _MAGIC = b"GGUF"
+_LISTED = 6
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,21 @@ def _directory(fs: Fs, path: Path) -> Intake:
     models = [name for name in names if name.lower().endswith(".gguf")]
     if len(models) == 1:
         return _file(fs, path / models[0])
+    inner = _inner_adapters(fs, path, names)
+    if len(inner) == 1:
+        return _directory(fs, path / inner[0])
+    if inner:
+        listed = ", ".join(clean_name(name) for name in inner[:_LISTED])
+        more = f" and {len(inner) - _LISTED} more" if len(inner) > _LISTED else ""
+        message = f"There are {len(inner)} adapters in {path}: {listed}{more}. Import one of them."
+        raise FormatError("COUNT", message)
     _refuse(names)
     raise FormatError("MAGIC", f"There is nothing to import in the folder {path}.")
+
+
+def _inner_adapters(fs: Fs, path: Path, names: Iterable[str]) -> list[str]:
+    """The folders in which PEFT keeps adapters that have a name, or a trainer its checkpoints."""
+    return [name for name in names if fs.stat(path / name / PEFT_CONFIG) is not None]
 
 
 def _file(fs: Fs, path: Path) -> Intake:

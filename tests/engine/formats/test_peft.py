@@ -99,7 +99,7 @@ def test_patterns_combine_with_rslora():
     assert strengths(patterned, (Q0, K0))[Q0] == Strength(16, 2 / 4)
 
 
-@pytest.mark.parametrize("init", [True, False, "gaussian", "orthogonal"])
+@pytest.mark.parametrize("init", [True, False, "gaussian", "orthogonal", "eva"])
 def test_starts_that_leave_the_base_alone(init):
     assert config(init_lora_weights=init).r == 8
 
@@ -120,7 +120,6 @@ def test_both_orders_of_the_base_matrix_are_the_same_adapter():
         ("init_lora_weights", "pissa_niter_16", "init_lora_weights"),
         ("init_lora_weights", "olora", "init_lora_weights"),
         ("init_lora_weights", "corda", "init_lora_weights"),
-        ("init_lora_weights", "eva", "init_lora_weights"),
         ("init_lora_weights", "loftq", "init_lora_weights"),
         ("init_lora_weights", "lora_ga", "init_lora_weights"),
         ("init_lora_weights", "mica", "init_lora_weights"),

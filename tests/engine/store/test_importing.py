@@ -69,6 +69,25 @@ def test_an_adapter_s_files_are_kept_by_digest(tmp_path: Path, adapter_paths: di
         assert {t.scaling for t in stored.adapter.targets} == {2.0}
 
 
+def test_a_named_adapter_s_own_folder_is_found(workspace: Workspace, adapter_paths, tmp_path: Path):
+    shutil.copytree(adapter_paths["pirate"], tmp_path / "run" / "style")
+    (tmp_path / "run" / "README.md").write_text("notes")
+    direct = workspace.import_path(adapter_paths["pirate"]).value
+    done = workspace.import_path(tmp_path / "run").value
+    assert (done.kind, done.id, done.already) == ("adapter", direct.id, True)
+
+
+def test_several_named_adapters_are_named(workspace: Workspace, adapter_paths, tmp_path: Path):
+    for name in ("checkpoint-10", "checkpoint-20"):
+        shutil.copytree(adapter_paths["pirate"], tmp_path / "run" / name)
+    before = snapshot(workspace)
+    with pytest.raises(FormatError) as caught:
+        workspace.import_path(tmp_path / "run")
+    assert caught.value.rule == "COUNT"
+    assert "checkpoint-10, checkpoint-20" in caught.value.message
+    assert snapshot(workspace) == before
+
+
 def test_importing_twice_changes_nothing(workspace: Workspace, adapter_paths: dict[str, Path]):
     before = snapshot(workspace)
     done = workspace.import_path(adapter_paths["json"]).value
