@@ -33,7 +33,7 @@ def _of_base(stored: StoredBase) -> tuple[Fact, ...]:
 def _of_adapter(stored: StoredAdapter) -> tuple[Fact, ...]:
     adapter = stored.adapter
     ranks = ", ".join(map(str, adapter.ranks[:6]))
-    form = {"peft": "PEFT", "gguf": "GGUF"}[adapter.source_format]
+    form = {"peft": "PEFT", "mlx": "MLX", "gguf": "GGUF"}[adapter.source_format]
     return (
         (translate("Facts", "Made for"), text.plain(adapter.base_model, 120)),
         (translate("Facts", "Architecture"), text.plain(adapter.architecture, 40)),

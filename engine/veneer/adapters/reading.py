@@ -10,12 +10,14 @@ from typing import Final
 
 from veneer.adapters.contents import Contents
 from veneer.adapters.gguf_reader import open_gguf
+from veneer.adapters.mlx_reader import open_mlx
 from veneer.adapters.model import Adapter, SourceFormat
 from veneer.adapters.peft_reader import open_peft
 from veneer.adapters.source import Source, source_format
 
 _READERS: Final[Mapping[SourceFormat, Callable[[Source], AbstractContextManager[Contents]]]] = {
     "peft": open_peft,
+    "mlx": open_mlx,
     "gguf": open_gguf,
 }
 

@@ -11,6 +11,8 @@ from veneer.errors import FormatError, PickleRefused, UnsupportedAdapter
 
 PEFT_CONFIG: Final = "adapter_config.json"
 PEFT_WEIGHTS: Final = "adapter_model.safetensors"
+MLX_WEIGHTS: Final = "adapters.safetensors"
+"""mlx-lm calls its config as PEFT does."""
 _PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
 
 
@@ -29,10 +31,13 @@ class Source(Protocol):
 def source_format(source: Source) -> SourceFormat:
     """How the adapter is stored, by the names of its files.
 
-    Raises `FormatError`, `PickleRefused` and `UnsupportedAdapter`."""
+    Raises `FormatError`, `PickleRefused` and `UnsupportedAdapter`.
+    """
     names = source.names()
     if PEFT_CONFIG in names and PEFT_WEIGHTS in names:
         return "peft"
+    if PEFT_CONFIG in names and MLX_WEIGHTS in names:
+        return "mlx"
     ggufs = [name for name in names if name.lower().endswith(".gguf")]
     if len(ggufs) == 1:
         return "gguf"
@@ -54,8 +59,6 @@ def _no_adapter(names: tuple[str, ...]) -> FormatError | PickleRefused | Unsuppo
             "opened, so Veneer never opens one. Load it where it was trained and save it again "
             "with PEFT's save_pretrained(..., safe_serialization=True)."
         )
-    if "adapters.safetensors" in lower:
-        return UnsupportedAdapter("This is an MLX adapter, which Veneer cannot read yet.")
     if any(name.startswith("adapter_model-") for name in lower):
         return UnsupportedAdapter("The adapter is split into several files; save it as one.")
     if any(name.endswith(".safetensors") for name in lower):

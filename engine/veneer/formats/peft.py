@@ -191,7 +191,7 @@ def _pattern_key(patterns: Iterable[Pattern], module: str) -> str:
 def _refuse_other_kinds(table: Mapping[str, Any]) -> None:
     kind = table.get("peft_type")
     if kind is None and "lora_parameters" in table:
-        raise UnsupportedAdapter("This is an MLX adapter, which Veneer cannot read yet.")
+        raise UnsupportedAdapter("This is the config of an MLX adapter, but not its weights.")
     if not isinstance(kind, str):
         raise FormatError("CONFIG", f"{_FILE} does not say what kind of adapter it is (peft_type).")
     if kind != "LORA":

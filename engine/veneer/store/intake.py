@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from veneer.adapters.source import PEFT_CONFIG, PEFT_WEIGHTS, source_format
+from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, source_format
 from veneer.errors import FormatError, NotFound
 from veneer.formats import gguf
 from veneer.store.fs import Fs
@@ -46,6 +46,8 @@ def _directory(fs: Fs, path: Path) -> Intake:
     names = fs.list_dir(path)
     if PEFT_CONFIG in names and PEFT_WEIGHTS in names:
         return _peft(path, path / PEFT_CONFIG, path / PEFT_WEIGHTS)
+    if PEFT_CONFIG in names and MLX_WEIGHTS in names:
+        return _mlx(path)
     models = [name for name in names if name.lower().endswith(".gguf")]
     if len(models) == 1:
         return _file(fs, path / models[0])
@@ -68,6 +70,8 @@ def _inner_adapters(fs: Fs, path: Path, names: Iterable[str]) -> list[str]:
 
 def _file(fs: Fs, path: Path) -> Intake:
     config = path.with_name(PEFT_CONFIG)
+    if path.name == MLX_WEIGHTS and fs.stat(config) is not None:
+        return _mlx(path.parent)
     if path.suffix.lower() == ".safetensors" and fs.stat(config) is not None:
         return _peft(path.parent if path.name == PEFT_WEIGHTS else path, config, path)
     with fs.open_read(path) as file:
@@ -94,6 +98,11 @@ def _gguf(file: BinaryIO, path: Path) -> Intake:
 def _peft(named: Path, config: Path, weights: Path) -> Intake:
     name = clean_name(named.stem if named == weights else named.name)
     return Intake("adapter", {PEFT_CONFIG: config, PEFT_WEIGHTS: weights}, name)
+
+
+def _mlx(path: Path) -> Intake:
+    files = {PEFT_CONFIG: path / PEFT_CONFIG, MLX_WEIGHTS: path / MLX_WEIGHTS}
+    return Intake("adapter", files, clean_name(path.name))
 
 
 def _refuse(names: Iterable[str]) -> None:

@@ -98,7 +98,7 @@ def test_rank_above_the_smaller_side_is_an_adapter():
         (["lora.pt"], PickleRefused),
         (["lora.PTH"], PickleRefused),
         (["lora.ckpt"], PickleRefused),
-        (["adapter_config.json", "adapters.safetensors"], UnsupportedAdapter),
+        (["adapters.safetensors"], FormatError),
         (["adapter_config.json", "adapter_model-00001-of-2.safetensors"], UnsupportedAdapter),
     ],
 )

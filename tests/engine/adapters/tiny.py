@@ -152,6 +152,27 @@ def peft_files(made, more=None, **config):
     )
 
 
+def mlx_files(made, *, more=None, parameters=None, **config):
+    """An mlx-lm adapter of the same factors, the other way round."""
+    arrays = {}
+    for module, (a, b) in made.items():
+        arrays[f"{module}.lora_a"] = np.ascontiguousarray(a.T)
+        arrays[f"{module}.lora_b"] = np.ascontiguousarray(b.T)
+    fields = {
+        "fine_tune_type": "lora",
+        "num_layers": 16,
+        "lora_parameters": {"rank": 4, "scale": 2.0, "dropout": 0.0} | (parameters or {}),
+        "model": "org/Tiny-5K",
+        "batch_size": 4,
+    }
+    return Files(
+        {
+            "adapter_config.json": json.dumps(fields | config).encode(),
+            "adapters.safetensors": safetensors.save(arrays | (more or {})),
+        }
+    )
+
+
 def lora_metadata(**changes):
     metadata = {
         "general.architecture": "llama",

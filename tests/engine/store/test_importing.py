@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.adapters import tiny
 from tests.engine.faults import FaultyFs
 from veneer import Workspace
 from veneer.errors import (
@@ -86,6 +87,23 @@ def test_several_named_adapters_are_named(workspace: Workspace, adapter_paths, t
     assert caught.value.rule == "COUNT"
     assert "checkpoint-10, checkpoint-20" in caught.value.message
     assert snapshot(workspace) == before
+
+
+@pytest.mark.parametrize("dropped", ["", "adapters.safetensors", "adapter_config.json"])
+def test_an_mlx_adapter_is_one_whatever_part_is_dropped(
+    workspace: Workspace, tmp_path: Path, dropped: str
+):
+    folder = tmp_path / "haiku"
+    folder.mkdir()
+    for name, data in tiny.mlx_files(tiny.factors()).items():
+        (folder / name).write_bytes(data)
+    done = workspace.import_path(folder / dropped).value
+    assert (done.kind, done.name) == ("adapter", "haiku")
+    stored = workspace.library.find_adapter("haiku")
+    assert set(stored.files) == {"adapter_config.json", "adapters.safetensors"}
+    report = workspace.check("haiku", "smol")
+    assert not report.ok
+    assert "layers of width 16" in report.problems[0].message
 
 
 def test_importing_twice_changes_nothing(workspace: Workspace, adapter_paths: dict[str, Path]):
