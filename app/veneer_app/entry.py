@@ -16,10 +16,10 @@ def main() -> None:
     sys.exit(run(open_window=_open_window, render_shots=_render_shots))
 
 
-def _open_window(root: Path | None) -> int:
+def _open_window(root: Path | None, files: tuple[Path, ...]) -> int:
     from veneer_app.main import open_window
 
-    return open_window(root or default_path())
+    return open_window(root or default_path(), files)
 
 
 def _render_shots(root: Path | None, out: Path) -> tuple[Path, ...]:

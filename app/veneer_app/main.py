@@ -1,9 +1,15 @@
-"""Opening the window: application and theme -> workspace -> window -> event loop -> close."""
+"""Opening the window: application and theme -> workspace -> window -> event loop -> close.
+
+If another window has the workspace, that one is brought to the front instead, with the files.
+While it is open, the window carries out what the command line asks of its workspace.
+"""
 
 import sys
 from pathlib import Path
 
-from veneer.errors import VeneerError
+from veneer.cli.run import serve
+from veneer.control.client import raise_window
+from veneer.errors import VeneerError, WorkspaceBusy
 from veneer.workspace import Workspace
 from veneer_app import bugs, text
 from veneer_app.qt import Qt, QtWidgets
@@ -12,21 +18,28 @@ from veneer_app.theme.apply import Theme
 from veneer_app.window import MainWindow
 
 
-def open_window(root: Path) -> int:
-    """Open the workspace at `root` in a window and stay until it is closed."""
+def open_window(root: Path, files: tuple[Path, ...] = ()) -> int:
+    """Open the workspace at `root` in a window, import `files`, and stay until it is closed."""
     application = ensure_application()
     theme = Theme(application)
     theme.use("system")
     bugs.install()
     try:
         workspace = Workspace.open(root, by="window")
+    except WorkspaceBusy as busy:
+        if raise_window(root.expanduser().absolute(), files):
+            return 0
+        say_why_not(busy).exec()
+        return 1
     except VeneerError as error:
         say_why_not(error).exec()
         return 1
     with workspace:
         window = MainWindow(workspace, theme)
-        window.show()
-        return application.exec()
+        with serve(workspace, window.operations.announce, window.come_to_front):
+            window.show()
+            window.import_paths(files)
+            return application.exec()
 
 
 def ensure_application() -> QtWidgets.QApplication:

@@ -90,6 +90,15 @@ class Operations(QtCore.QObject):
         """Run an answer, so that neither reads nor changes wait for it."""
         return self._begin(self._answers, work)
 
+    def announce(self, changes: Changes) -> None:
+        """Tell every view what another program changed. From any thread."""
+        if changes:
+            self._post(partial(self.changed.emit, changes))
+
+    def hand(self, call: Callable[[], None]) -> None:
+        """Have something called on the main thread. From any thread."""
+        self._post(call)
+
     def close(self) -> None:
         """Cancel everything and wait until no thread touches the engine any more."""
         self._closed = True

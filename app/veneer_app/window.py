@@ -20,7 +20,7 @@ from veneer_app.operations import Operations
 from veneer_app.parts.controls import column, row
 from veneer_app.parts.keys import key
 from veneer_app.parts.notices import NoticeBar
-from veneer_app.qt import QtGui, QtWidgets
+from veneer_app.qt import Qt, QtGui, QtWidgets
 from veneer_app.services import Services
 from veneer_app.settings.place import SettingsPlace
 from veneer_app.stacks.place import StacksPlace
@@ -59,6 +59,17 @@ class MainWindow(QtWidgets.QMainWindow):
     def import_paths(self, paths: tuple[Path, ...]) -> None:
         """Bring files in."""
         self.services.imports.add(paths)
+
+    def come_to_front(self, paths: tuple[Path, ...]) -> None:
+        """Show the window above others, and bring these files in. From any thread."""
+        self.operations.hand(lambda: self._come_to_front(paths))
+
+    def _come_to_front(self, paths: tuple[Path, ...]) -> None:
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.import_paths(paths)
 
     def _make_places(self) -> None:
         self.chat = ChatPlace(self.services)

@@ -146,6 +146,12 @@ class WorkspaceBusy(VeneerError):  # noqa: N818
     retryable = True
 
 
+class ControlFailed(VeneerError):  # noqa: N818
+    """The program that holds the workspace did not carry a command out to its end."""
+
+    code = "CONTROL"
+
+
 class WorkspaceTooNew(VeneerError):  # noqa: N818
     """The workspace was written by a later Veneer."""
 

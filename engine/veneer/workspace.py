@@ -161,22 +161,29 @@ class Workspace:
         self,
         ref: str,
         *,
+        by: Requester | None = None,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
-        """Activate a stack or composition by ref; the ref of a base means that base alone."""
+        """Activate a stack or composition by ref; the ref of a base means that base alone.
+
+        `by` is who asks, if it is not who opened the workspace.
+        """
         composition = self._composition(ref)
-        return self.activator.activate(composition, self._by, progress=progress, cancel=cancel)
+        return self.activator.activate(
+            composition, by or self._by, progress=progress, cancel=cancel
+        )
 
     def rollback(
         self,
         to: int | None = None,
         *,
+        by: Requester | None = None,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
         """Return to an earlier composition, as a new generation."""
-        return self.activator.rollback(self._by, to=to, progress=progress, cancel=cancel)
+        return self.activator.rollback(by or self._by, to=to, progress=progress, cancel=cancel)
 
     def active(self) -> tuple[Generation, Composition] | None:
         """The active generation and its composition, or None in a new workspace."""

@@ -1,4 +1,4 @@
-"""`version`, and the commands of the window: `shots`, and no command at all."""
+"""`version`, and the commands of the window: `window`, `shots`, and no command at all."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from veneer.cli.session import JsonFlag, Session, print_json, session_of
+from veneer.cli.session import JsonFlag, Session, session_of
 from veneer.errors import RuntimeMissing, UsageError, VeneerError
 from veneer.workspace import VERSION, Workspace
 
@@ -22,6 +22,7 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(version)
+    app.command()(window)
     app.command()(shots)
 
 
@@ -35,7 +36,7 @@ def version(context: typer.Context, json: JsonFlag = False) -> None:
         Lane(name="overlay", available=False, why_not="it is not part of this version"),
     ]
     if json:
-        print_json({"veneer": VERSION, "llama_cpp": build, "lanes": lanes})
+        session.print_json({"veneer": VERSION, "llama_cpp": build, "lanes": lanes})
         return
     session.out.print(f"veneer {VERSION}\n{build or why_not}", markup=False)
     for lane in lanes:
@@ -52,19 +53,28 @@ def shots(
     session = session_of(context)
     if session.render_shots is None:
         raise UsageError("The window is not installed.")
-    paths = session.render_shots(session.root, directory)
+    paths = session.render_shots(session.root, session.path(directory))
     if json:
-        print_json([str(path) for path in paths])
+        session.print_json([str(path) for path in paths])
     else:
         for path in paths:
             session.out.print(str(path), markup=False)
 
 
-def open_window(session: Session) -> None:
+def window(
+    context: typer.Context,
+    files: Annotated[list[Path] | None, typer.Argument(help="Files or folders to import.")] = None,
+) -> None:
+    """Open the window, or bring the open one to the front, and import files in it."""
+    session = session_of(context)
+    open_window(session, tuple(map(session.path, files or ())))
+
+
+def open_window(session: Session, files: tuple[Path, ...] = ()) -> None:
     """What `veneer` alone does."""
     if session.open_window is None:
         raise UsageError("The window is not installed. See: veneer --help")
-    session.exit_code = session.open_window(session.root)
+    session.exit_code = session.open_window(session.root, files)
 
 
 def _runtime(workspace: Workspace) -> tuple[str | None, str]:

@@ -1,13 +1,12 @@
 """`chat` and `probe`: using the active composition, and checking what it computes."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from veneer.chat.talk import Answer, OnText
-from veneer.cli.session import JsonFlag, Session, print_json, session_of
+from veneer.cli.session import JsonFlag, Session, session_of
 from veneer.errors import UsageError
 from veneer.runtime.protocol import ChatMessage, Sampling
 from veneer.workspace import Workspace
@@ -72,7 +71,7 @@ class _Talk:
     def once(self, workspace: Workspace, prompt: str, json: bool) -> None:
         """Ask one question and print the answer."""
         if json:
-            print_json(self._ask(workspace, prompt, on_text=lambda text: None))
+            self._session.print_json(self._ask(workspace, prompt, on_text=lambda text: None))
         else:
             self._turn(workspace, prompt)
 
@@ -80,13 +79,16 @@ class _Talk:
         """Ask and answer until the end of input."""
         active = workspace.activator.ensure_running()
         self._session.err.print(f"generation {active.number}; Ctrl-D ends", markup=False)
-        while (line := _read_line()) is not None:
+        while (line := self._session.terminal.read_line("> ")) is not None:
             if line.strip():
                 self._turn(workspace, line)
 
     def _turn(self, workspace: Workspace, line: str) -> None:
-        self._ask(workspace, line, on_text=_type_out)
-        sys.stdout.write("\n")
+        self._ask(workspace, line, on_text=self._type_out)
+        self._type_out("\n")
+
+    def _type_out(self, text: str) -> None:
+        self._session.terminal.write("out", text)
 
     def _ask(self, workspace: Workspace, text: str, on_text: OnText) -> Answer:
         self._messages.append(ChatMessage("user", text))
@@ -96,21 +98,11 @@ class _Talk:
             max_tokens=self._max_tokens,
             stop=self._stop,
             on_text=on_text,
+            cancel=self._session.cancel,
         )
+        self._session.cancel.check()
         self._messages.append(ChatMessage("assistant", answer.text))
         return answer
-
-
-def _type_out(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
-def _read_line() -> str | None:
-    try:
-        return input("> " if sys.stdin.isatty() else "")
-    except EOFError:
-        return None
 
 
 def probe(
@@ -131,10 +123,12 @@ def probe(
         raise UsageError("--ids needs --out, the file to write the logits to.")
     with session.write() as workspace:
         result = workspace.probe(
-            text if text is not None else _parse(ids or ""), composition=composition, out=out
+            text if text is not None else _parse(ids or ""),
+            composition=composition,
+            out=None if out is None else session.path(out),
         )
     if json:
-        print_json(result)
+        session.print_json(result)
         return
     session.out.print(",".join(map(str, result.token_ids)), markup=False)
     if result.out is not None:

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from veneer import demo as material
-from veneer.cli.session import JsonFlag, Session, milliseconds, print_json, session_of
+from veneer.cli.session import JsonFlag, Session, milliseconds, session_of
 from veneer.demo.tour import DemoResult, run_demo
 from veneer.identity import short
+from veneer.store.changes import Changes
+from veneer.workspace import Workspace
 
 
 def register(app: typer.Typer) -> None:
@@ -28,13 +30,25 @@ def demo(
         if not json:
             session.out.print(f"Asking each time: {material.QUESTION}\n", markup=False)
         result = run_demo(workspace, report, on_step=_nothing if json else _printer(session))
+        session.tell(_all_of(workspace))
     if json:
-        print_json(result)
+        session.print_json(result)
     else:
         _print_proof(session, result)
     session.exit_code = 0 if result.base_repeats_exactly and result.base_unchanged else 1
     if session.open_window is not None and not headless and not json and has_display():
-        session.exit_code = session.open_window(session.root)
+        session.exit_code = session.open_window(session.root, ())
+
+
+def _all_of(workspace: Workspace) -> Changes:
+    """The tour touches nearly everything, so everything is looked at again."""
+    active = workspace.active()
+    return Changes(
+        bases=frozenset(base.digest for base in workspace.library.bases()),
+        adapters=frozenset(adapter.digest for adapter in workspace.library.adapters()),
+        compositions=frozenset(stack.id for stack in workspace.stacks.saved()),
+        generations=frozenset({active[0].number} if active is not None else ()),
+    )
 
 
 def has_display() -> bool:

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from veneer.activation.admission import mebibytes
-from veneer.cli.session import JsonFlag, Session, print_json, session_of
+from veneer.cli.session import JsonFlag, Session, session_of
 from veneer.compose.stacks import Composition
 from veneer.identity import short
 from veneer.store.records import StoredAdapter, StoredBase
@@ -42,9 +42,13 @@ def import_(
     """Bring in a base or an adapter."""
     session = session_of(context)
     with session.write() as workspace, session.progress(path.name, json=json) as report:
-        done = workspace.import_path(path, copy=copy, name=name, progress=report).value
+        done = session.take(
+            workspace.import_path(
+                session.path(path), copy=copy, name=name, progress=report, cancel=session.cancel
+            )
+        )
     if json:
-        print_json(done)
+        session.print_json(done)
         return
     already = " (it was here already)" if done.already else ""
     session.out.print(f"{done.kind} {done.name}  {short(done.id, 12)}{already}", markup=False)
@@ -66,7 +70,7 @@ def list_(
             case Kind.compositions:
                 rows = [_stack_row(c) for c in workspace.stacks.saved()]
     if json:
-        print_json(rows)
+        session.print_json(rows)
     else:
         _print_table(session, kind, rows)
 
@@ -82,7 +86,7 @@ def inspect(
         found = workspace.find(ref)
     facts = _facts(found)
     if json:
-        print_json(facts)
+        session.print_json(facts)
         return
     for name, value in facts.items():
         session.out.print(f"{name:>18}  {value}", markup=False)
@@ -99,7 +103,7 @@ def check(
     with session.read() as workspace:
         report = workspace.check(adapter, base)
     if json:
-        print_json(report)
+        session.print_json(report)
     else:
         session.out.print(
             f"{adapter} on {base}: applies {report.applies} of {report.of} tensors"
@@ -119,9 +123,9 @@ def remove(
     """Remove a stack's name, or a base or adapter that no stack needs. Linked files stay."""
     session = session_of(context)
     with session.write() as workspace:
-        workspace.forget(ref)
+        session.tell(workspace.forget(ref))
     if json:
-        print_json({"removed": ref})
+        session.print_json({"removed": ref})
     else:
         session.out.print(f"removed {ref}", markup=False)
 

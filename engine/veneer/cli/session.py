@@ -1,61 +1,99 @@
 """What every command needs: the workspace, how to print, and how to show progress.
 
-With `--json` a command prints exactly one JSON document on standard output and no progress.
+With `--json` a command prints exactly one JSON document on standard output and no progress. A
+command may run on behalf of another process (see `veneer.control`): then the workspace is open
+already and the terminal is elsewhere, so nothing here or in the commands uses `sys` for either.
 """
 
-import sys
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+from veneer.cli.terminal import LocalTerminal, Terminal
+from veneer.store.changes import Changes, Outcome
+from veneer.tasks import CancelToken, silent
 from veneer.tasks import Progress as Report
-from veneer.tasks import silent
 from veneer.workspace import Workspace
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 
-OpenWindow = Callable[[Path | None], int]
+OpenWindow = Callable[[Path | None, tuple[Path, ...]], int]
 RenderShots = Callable[[Path | None, Path], tuple[Path, ...]]
+Serve = Callable[[Workspace], AbstractContextManager[Any]]
+Tell = Callable[[Changes], None]
+
+T = TypeVar("T")
+
+
+def nobody(changes: Changes) -> None:
+    """Where nothing shows what the workspace holds, nobody need know of changes."""
 
 
 @dataclass
 class Session:
-    """One run of the command line. The front ends are handed in: the engine knows no window."""
+    """One run of the command line. The front ends are handed in: the engine knows no window.
+
+    `held` is the workspace of the process that carries the command out for another; `serve`
+    answers other processes while a workspace is open for writing; `tell` hears every change.
+    """
 
     open_window: OpenWindow | None = None
     render_shots: RenderShots | None = None
     root: Path | None = None
-    out: Console = field(default_factory=lambda: Console(highlight=False, soft_wrap=True))
-    err: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+    terminal: Terminal = field(default_factory=LocalTerminal)
+    held: Workspace | None = None
+    serve: Serve | None = None
+    tell: Tell = nobody
+    cancel: CancelToken = field(default_factory=CancelToken)
     exit_code: int = 0
+
+    def __post_init__(self) -> None:
+        self.out: Console = self.terminal.console("out")
+        self.err: Console = self.terminal.console("err")
 
     def read(self) -> Workspace:
         """The workspace, for a command that only looks."""
-        return Workspace.open(self.root, writable=False, by="cli")
+        root = self.root if self.held is None else self.held.root
+        return Workspace.open(root, writable=False, by="cli")
 
-    def write(self) -> Workspace:
+    @contextmanager
+    def write(self) -> Generator[Workspace]:
         """The workspace, for a command that changes something or runs the model."""
-        workspace = Workspace.open(self.root, by="cli")
-        replaced = workspace.recovery.replaced
-        if replaced is not None:
-            instead = f"generation {replaced.new} took its place" if replaced.new else "nothing can"
-            self.err.print(
-                f"note: generation {replaced.old} cannot run ({replaced.reason}); {instead}.",
-                markup=False,
-            )
-        return workspace
+        if self.held is not None:
+            yield self.held
+            return
+        with Workspace.open(self.root, by="cli") as workspace:
+            self._tell_recovery(workspace)
+            if self.serve is None:
+                yield workspace
+                return
+            with self.serve(workspace):
+                yield workspace
+
+    def take(self, outcome: Outcome[T]) -> T:
+        """The value of an operation, once its changes are told."""
+        self.tell(outcome.changes)
+        return outcome.value
+
+    def path(self, path: Path) -> Path:
+        """A path as whoever typed it means it."""
+        return self.terminal.cwd / path
+
+    def print_json(self, value: Any) -> None:
+        """One JSON document on standard output."""
+        self.terminal.write("out", msgspec.json.encode(value).decode() + "\n")
 
     @contextmanager
     def progress(self, title: str, *, json: bool) -> Generator[Report]:
         """A progress bar in bytes, on a terminal; elsewhere and with --json nothing."""
-        if json or not sys.stderr.isatty():
+        if json or not self.err.is_terminal:
             yield silent
             return
         columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
@@ -67,18 +105,21 @@ class Session:
 
             yield report
 
+    def _tell_recovery(self, workspace: Workspace) -> None:
+        replaced = workspace.recovery.replaced
+        if replaced is not None:
+            instead = f"generation {replaced.new} took its place" if replaced.new else "nothing can"
+            self.err.print(
+                f"note: generation {replaced.old} cannot run ({replaced.reason}); {instead}.",
+                markup=False,
+            )
+
 
 def session_of(context: typer.Context) -> Session:
     """The session of a command's context."""
     session = context.obj
     assert isinstance(session, Session)
     return session
-
-
-def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
-    sys.stdout.flush()
 
 
 def milliseconds(timings: dict[str, float]) -> str:

@@ -6,7 +6,7 @@ import msgspec
 import typer
 
 from veneer.activation.activator import Activation
-from veneer.cli.session import JsonFlag, Session, milliseconds, print_json, session_of
+from veneer.cli.session import JsonFlag, Session, milliseconds, session_of
 from veneer.errors import UsageError
 from veneer.identity import short
 
@@ -34,9 +34,9 @@ def compose(
     session = session_of(context)
     pairs = [_pair(text) for text in adapter or []]
     with session.write() as workspace:
-        done = workspace.compose(base, pairs, name=name).value
+        done = session.take(workspace.compose(base, pairs, name=name))
     if json:
-        print_json({"composition_id": done.id, "name": done.name})
+        session.print_json({"composition_id": done.id, "name": done.name})
     else:
         session.out.print(f"{done.name}  {short(done.id, 12)}", markup=False)
 
@@ -49,7 +49,9 @@ def activate(
     """Switch to a composition, completely or not at all."""
     session = session_of(context)
     with session.write() as workspace, session.progress("verifying", json=json) as report:
-        done = workspace.activate(ref, progress=report).value
+        done = session.take(
+            workspace.activate(ref, by="cli", progress=report, cancel=session.cancel)
+        )
     _print_activation(session, done, json)
 
 
@@ -61,7 +63,9 @@ def rollback(
     """Go back to the composition before this one, as a new generation."""
     session = session_of(context)
     with session.write() as workspace, session.progress("verifying", json=json) as report:
-        done = workspace.rollback(to, progress=report).value
+        done = session.take(
+            workspace.rollback(to, by="cli", progress=report, cancel=session.cancel)
+        )
     _print_activation(session, done, json)
 
 
@@ -72,7 +76,7 @@ def status(context: typer.Context, json: JsonFlag = False) -> None:
         active = workspace.active()
         root = str(workspace.root)
     if json:
-        print_json(
+        session.print_json(
             {
                 "workspace": root,
                 "generation": active[0].number if active else None,
@@ -96,7 +100,7 @@ def history(context: typer.Context, json: JsonFlag = False) -> None:
     with session.read() as workspace:
         generations = workspace.journal.all()
     if json:
-        print_json(generations)
+        session.print_json(generations)
         return
     for g in generations:
         when = g.transitions[-1].at[:19].replace("T", " ")
@@ -120,7 +124,7 @@ def _pair(text: str) -> tuple[str, float | None]:
 
 def _print_activation(session: Session, done: Activation, json: bool) -> None:
     if json:
-        print_json(msgspec.to_builtins(done))
+        session.print_json(msgspec.to_builtins(done))
         return
     what = milliseconds(done.timings_ms) if done.changed else "it was active already"
     session.out.print(

@@ -28,6 +28,11 @@ class Layout:
         return self.root / "holder.json"
 
     @property
+    def control(self) -> Path:
+        """Where the holder answers other programs, and the key to it. Owner-only."""
+        return self.root / "control.json"
+
+    @property
     def objects(self) -> Path:
         """Immutable files, each named by the digest of its bytes."""
         return self.root / "objects"
