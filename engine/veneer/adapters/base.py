@@ -17,7 +17,8 @@ from veneer.adapters.base_checks import check_base
 from veneer.formats import gguf
 from veneer.formats.gguf import GgufHeader
 from veneer.formats.gguf_types import Value
-from veneer.formats.naming import OUTPUT_HEAD, Heads
+from veneer.formats.naming import OUTPUT_HEAD
+from veneer.formats.rows import Heads
 from veneer.identity import PREFIX, Digest
 
 
@@ -48,11 +49,19 @@ class Base(Struct, frozen=True, kw_only=True):
     tensors: dict[str, tuple[int, ...]]
     chat_template: str | None
     bytes: int
+    heads_differ: bool = False
 
     @property
     def heads(self) -> Heads:
-        """The attention heads, for the row transforms of `formats.naming`."""
+        """The attention heads, for `formats.rows`; none where the layers differ in them."""
+        if self.heads_differ:
+            return Heads(queries=0, keys=0)
         return Heads(queries=self.n_head, keys=self.n_head_kv)
+
+    @property
+    def layout(self) -> Digest:
+        """Which rows lie where: a digest over every tensor's name and shape."""
+        return _digest(f"{name} {shape}".encode() for name, shape in sorted(self.tensors.items()))
 
 
 def read_base(file: BinaryIO) -> Base:
@@ -80,6 +89,7 @@ def read_base(file: BinaryIO) -> Base:
         tensors=tensors,
         chat_template=header.text("tokenizer.chat_template"),
         bytes=header.file_size,
+        heads_differ=facts.heads_differ,
     )
 
 

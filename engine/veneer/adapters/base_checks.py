@@ -33,6 +33,7 @@ class Facts:
     n_head_kv: int
     n_vocab: int
     n_ctx_train: int
+    heads_differ: bool
 
 
 def check_base(header: GgufHeader) -> Facts:
@@ -83,6 +84,7 @@ def _sizes(header: GgufHeader, architecture: str) -> Facts:
         n_head_kv=max(heads_kv or heads, default=0),
         n_vocab=len(header.strings("tokenizer.ggml.tokens")),
         n_ctx_train=required("context_length", _CONTEXT_MAX),
+        heads_differ=len({*heads}) > 1 or len({*heads_kv}) > 1,
     )
 
 

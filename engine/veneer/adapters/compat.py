@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from veneer.adapters.base import Base
 from veneer.adapters.model import Adapter
-from veneer.adapters.placement import Problem, ProblemCode, place_all, sides
+from veneer.adapters.placement import Problem, ProblemCode, lookup, place_all, sides
 from veneer.formats import naming
 
 Fit = Literal["named", "shape", "no"]
@@ -86,12 +86,11 @@ def _other_model(adapter: Adapter, base: Base) -> Iterator[Problem]:
 def _adapter_size(adapter: Adapter, base: Base) -> tuple[int, int | None]:
     """The number of layers an adapter reaches, and the width of the model it was made for."""
     layers, widths = 0, Counter[int]()
-    lookup = naming.place_tensor if adapter.source_format == "gguf" else naming.place_module
     for target in adapter.targets:
-        place = lookup(base.architecture, target.module)
+        place = lookup(adapter, base, target)
         if place is not None:
-            layers = max(layers, (naming.layer_of(place.tensor) or 0) + 1)
-            side = naming.width_side(place.tensor)
+            layers = max(layers, (naming.layer_of(place.blocks[0]) or 0) + 1)
+            side = naming.width_side(place.blocks[0])
             if side is not None:
                 widths[sides(target)[side]] += 1
     return layers, widths.most_common(1)[0][0] if widths else None

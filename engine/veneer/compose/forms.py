@@ -30,7 +30,8 @@ class Forms:
 
         Raises `Incompatible`, `FormatError`, `DiskFull`, `StoreError`.
         """
-        key = digest_of_hashes([adapter.digest, base.base.architecture_id, str(FORM_VERSION)])
+        made_for = base.base.architecture_id, base.base.layout
+        key = digest_of_hashes([adapter.digest, *made_for, str(FORM_VERSION)])
         path = self._layout.derived_form(key)
         if not self._verifier.untouched(path):
             self._make(adapter, base, path)

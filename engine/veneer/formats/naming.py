@@ -1,101 +1,92 @@
-"""From a module of a Hugging Face model to the GGUF tensor that holds its weight.
+"""From a module of a Hugging Face model to the GGUF tensors that hold its rows, and back.
 
-A table, because a wrong guess here applies an adapter to the wrong rows and nothing complains.
-Each architecture has one entry: where its layers are, which modules take a LoRA in llama.cpp's
-graph, and what the converter did to their rows. The GGUF names come from gguf's own map.
-
-Adding an architecture is adding an entry to `_ENTRIES`; adding a transform is adding a function
-to `_ROWS`.
+`place_module` and `place_tensor` tell which blocks of rows a name means; `stored` tells where a
+base keeps a block: in a tensor of its own, or together with others. What is in the table of
+`architectures` has a place; nothing else has.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Final, Literal
 
 from veneer.errors import UnsupportedArchitecture
-
-RowTransform = Literal["none", "rope_q", "rope_k"]
-"""What the converter did to the rows (outputs) of a weight. Columns (inputs) are never moved."""
+from veneer.formats.architectures import ARCHITECTURES, EXPERT, Architecture, Module
+from veneer.formats.rows import RowOrder
 
 TOKEN_EMBEDDING: Final = "token_embd.weight"
 OUTPUT_HEAD: Final = "output.weight"
 
 
 @dataclass(frozen=True)
-class Heads:
-    """The attention heads of a base: of the queries, and of the keys and values."""
+class Place:
+    """The blocks of a module's rows, by the GGUF name each has when it is stored apart.
 
-    queries: int
-    keys: int
+    `rows` is what became of their order. `expert` is the number of the expert whose matrix it is.
+    `deaf` weights are multiplied by llama.cpp without a look at its adapters.
+    """
+
+    blocks: tuple[str, ...]
+    rows: RowOrder = "same"
+    expert: int | None = None
+    deaf: bool = False
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a module's weight is in the GGUF, and what became of its rows there."""
+class Stored:
+    """A tensor, and which of how many blocks in it is meant."""
 
     tensor: str
-    rows: RowTransform
+    block: int = 0
+    of: int = 1
 
 
-@dataclass(frozen=True)
-class _Entry:
-    layers: str
-    """The module path before the layer number."""
-    inner: Mapping[str, RowTransform]
-    """The modules of a layer that take a LoRA, by their path after the layer number."""
-    outer: Mapping[str, RowTransform]
-    """The modules outside the layers that take a LoRA."""
-
-
-_ENTRIES: Final[Mapping[str, _Entry]] = {
-    # Llama, Mistral, SmolLM2 and others that were converted under this name.
-    "llama": _Entry(
-        layers="model.layers.",
-        inner={
-            "self_attn.q_proj": "rope_q",
-            "self_attn.k_proj": "rope_k",
-            "self_attn.v_proj": "none",
-            "self_attn.o_proj": "none",
-            "mlp.gate_proj": "none",
-            "mlp.up_proj": "none",
-            "mlp.down_proj": "none",
-        },
-        outer={"model.embed_tokens": "none", "lm_head": "none"},
-    ),
-}
+_PACKS: Final = (
+    (("attn_q", "attn_k", "attn_v"), "attn_qkv"),
+    (("ffn_gate_exps", "ffn_up_exps"), "ffn_gate_up_exps"),
+)
+_GATE_IN_UP: Final = (("ffn_gate", "ffn_up"), "ffn_up")
 
 _FROM_WIDTH: Final = frozenset({"attn_q", "attn_k", "attn_v", "ffn_gate", "ffn_up", "output"})
 _TO_WIDTH: Final = frozenset({"attn_output", "ffn_down"})
 
-_LAYER_NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,3})\.(.+)", re.ASCII)
-_BLOCK: Final = re.compile(r"blk\.(?:0|[1-9][0-9]{0,3})\.", re.ASCII)
+_NUMBER: Final = "(0|[1-9][0-9]{0,3})"
+_LAYER_NUMBER: Final = re.compile(rf"{_NUMBER}\.(.+)", re.ASCII)
+_EXPERT_NUMBER: Final = re.compile(rf"\bexperts\.{_NUMBER}\.", re.ASCII)
+_BLOCK: Final = re.compile(rf"blk\.{_NUMBER}\.(\w+)\.weight", re.ASCII)
 
 
 def supported(architecture: str) -> bool:
     """Whether adapters can be placed on bases of this architecture."""
-    return architecture in _ENTRIES
+    return architecture in ARCHITECTURES
 
 
 def place_module(architecture: str, module: str) -> Place | None:
     """The place of a Hugging Face module path, or None for a module that takes no LoRA.
 
-    Whether the base has that many layers is the caller's question.
+    Whether the base has that many layers and experts is the caller's question.
     Raises `UnsupportedArchitecture`.
     """
     entry = _entry(architecture)
     if module in entry.outer:
-        return Place(_gguf_name(architecture, module), entry.outer[module])
-    match = _LAYER_NUMBER.fullmatch(module.removeprefix(entry.layers))
-    if not module.startswith(entry.layers) or match is None or match[2] not in entry.inner:
+        known = entry.outer[module]
+        return Place((_gguf_name(architecture, module),), known.rows, deaf=known.deaf)
+    match = _LAYER_NUMBER.fullmatch(_after_layers(entry, module))
+    if match is None:
         return None
-    # gguf's map is asked about layer 0 alone, so it need not be built for hundreds of layers.
-    name = _gguf_name(architecture, f"{entry.layers}0.{match[2]}")
-    return Place(name.replace("blk.0.", f"blk.{match[1]}.", 1), entry.inner[match[2]])
+    layer, path = match.groups()
+    expert = _EXPERT_NUMBER.search(path)
+    path = _EXPERT_NUMBER.sub(EXPERT, path, count=1)
+    if path not in entry.inner or EXPERT in match[2]:
+        return None
+    known = entry.inner[path]
+    return Place(
+        tuple(f"blk.{layer}.{role}.weight" for role in _roles(architecture, path)),
+        known.rows,
+        None if expert is None else int(expert[1]),
+        known.deaf,
+    )
 
 
 def place_tensor(architecture: str, tensor: str) -> Place | None:
@@ -103,14 +94,35 @@ def place_tensor(architecture: str, tensor: str) -> Place | None:
 
     The rows of an adapter in GGUF form are in GGUF order already. Raises as `place_module`.
     """
-    _entry(architecture)
-    known = _BLOCK.sub("blk.0.", tensor, count=1) in _gguf_names(architecture)
-    return Place(tensor, "none") if known else None
+    entry = _entry(architecture)
+    outer = {_gguf_name(architecture, module): known for module, known in entry.outer.items()}
+    match = _BLOCK.fullmatch(tensor)
+    inner = _gguf_roles(architecture)
+    if tensor in outer:
+        return Place((tensor,), deaf=outer[tensor].deaf)
+    if match is None or match[2] not in inner:
+        return None
+    return Place((tensor,), deaf=inner[match[2]].deaf)
+
+
+def stored(architecture: str, block: str, tensors: Container[str]) -> Stored | None:
+    """Where a base with these tensors keeps a block, or None if nowhere."""
+    match = _BLOCK.fullmatch(block)
+    if match is None:
+        return Stored(block) if block in tensors else None
+    layer, role = match.groups()
+    gate = f"blk.{layer}.ffn_gate.weight"
+    packs_gate = _entry(architecture).packs_gate and gate not in tensors
+    for roles, pack in (*_PACKS, _GATE_IN_UP) if packs_gate else _PACKS:
+        tensor = f"blk.{layer}.{pack}.weight"
+        if role in roles and tensor in tensors and (block not in tensors or pack in roles):
+            return Stored(tensor, roles.index(role), len(roles))
+    return Stored(block) if block in tensors else None
 
 
 def layer_of(tensor: str) -> int | None:
     """The layer number in a GGUF tensor name."""
-    match = re.match(r"blk\.([0-9]{1,4})\.", tensor, re.ASCII)
+    match = re.match(rf"blk\.{_NUMBER}\.", tensor, re.ASCII)
     return int(match[1]) if match else None
 
 
@@ -122,19 +134,11 @@ def width_side(tensor: str) -> Literal[0, 1] | None:
     return 1 if role in _TO_WIDTH else None
 
 
-def transform_rows(matrix: NDArray[Any], rows: RowTransform, heads: Heads) -> NDArray[Any]:
-    """Bring the rows (axis 0) of a matrix from Hugging Face's order into GGUF's.
-
-    The number of rows must be a multiple of twice the heads concerned.
-    """
-    return _ROWS[rows](matrix, heads)
-
-
-def _entry(architecture: str) -> _Entry:
+def _entry(architecture: str) -> Architecture:
     try:
-        return _ENTRIES[architecture]
+        return ARCHITECTURES[architecture]
     except KeyError:
-        known = ", ".join(sorted(_ENTRIES))
+        known = ", ".join(sorted(ARCHITECTURES))
         message = (
             f"Adapters for models of the architecture {architecture!r} are not supported yet "
             f"(supported: {known})."
@@ -142,12 +146,33 @@ def _entry(architecture: str) -> _Entry:
         raise UnsupportedArchitecture(message) from None
 
 
-@cache
-def _gguf_names(architecture: str) -> frozenset[str]:
-    """The GGUF names of everything that takes a LoRA, with 0 for the layer."""
+def _after_layers(entry: Architecture, module: str) -> str:
+    for prefix in (entry.layers, *entry.aliases):
+        if module.startswith(prefix):
+            return module.removeprefix(prefix)
+    return ""
+
+
+def _roles(architecture: str, path: str) -> tuple[str, ...]:
+    """The GGUF roles of the blocks of a module inside a layer."""
     entry = _entry(architecture)
-    inner = (f"{entry.layers}0.{module}" for module in entry.inner)
-    return frozenset(_gguf_name(architecture, module) for module in (*inner, *entry.outer))
+    if entry.inner[path].blocks:
+        return entry.inner[path].blocks
+    # gguf's map is asked about layer 0 alone, so it need not be built for hundreds of layers; it
+    # knows the experts by their merged name.
+    name = _gguf_name(architecture, f"{entry.layers}0.{path.replace(EXPERT, 'experts.')}")
+    return (name.removeprefix("blk.0.").removesuffix(".weight"),)
+
+
+@cache
+def _gguf_roles(architecture: str) -> dict[str, Module]:
+    """The roles of everything inside a layer that takes a LoRA, stored apart or together."""
+    roles: dict[str, Module] = {}
+    for path, module in _entry(architecture).inner.items():
+        blocks = _roles(architecture, path)
+        packs = {pack for members, pack in (*_PACKS, _GATE_IN_UP) if blocks == members}
+        roles |= dict.fromkeys({*blocks, *packs}, module)
+    return roles
 
 
 @cache
@@ -159,26 +184,3 @@ def _gguf_name(architecture: str, module: str) -> str:
     if name is None:
         raise LookupError(f"gguf's map for {architecture} does not know {module}")
     return f"{name}.weight"
-
-
-def _same(matrix: NDArray[Any], heads: Heads) -> NDArray[Any]:
-    del heads
-    return matrix
-
-
-def _permute(matrix: NDArray[Any], heads: int) -> NDArray[Any]:
-    """Interleave the two halves of each head's rows.
-
-    Hugging Face rotates dimension i together with i + d/2, llama.cpp i with i + 1; the converter
-    reorders the rows so that both rotate the same pairs.
-    """
-    half = matrix.shape[0] // heads // 2
-    split = matrix.reshape(heads, 2, half, *matrix.shape[1:])
-    return np.ascontiguousarray(split.swapaxes(1, 2)).reshape(matrix.shape)
-
-
-_ROWS: Final[Mapping[RowTransform, Callable[[NDArray[Any], Heads], NDArray[Any]]]] = {
-    "none": _same,
-    "rope_q": lambda matrix, heads: _permute(matrix, heads.queries),
-    "rope_k": lambda matrix, heads: _permute(matrix, heads.keys),
-}
