@@ -79,7 +79,7 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {
                 "model": str(folder / "model"),
                 "base": str(folder / "base.gguf"),
-                "adapter": str(folder / "adapter"),
+                **({"adapter": str(folder / "adapter")} if tiny.converts else {}),
                 "lora": str(folder / "lora.gguf"),
             }
         )

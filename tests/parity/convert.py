@@ -47,7 +47,8 @@ def convert_base(model: Path, out: Path) -> None:
     import gguf
     from conversion import ModelBase, ModelType, get_model_architecture, get_model_class
 
-    hparams = ModelBase.load_hparams(model, False)
+    # transformers drops the old names of what it has renamed, and the converter wants them.
+    hparams = json.loads((model / "config.json").read_text()) | ModelBase.load_hparams(model, False)
     known = get_model_class(get_model_architecture(hparams, ModelType.TEXT))
 
     class WithoutTokenizer(known):
@@ -56,14 +57,16 @@ def convert_base(model: Path, out: Path) -> None:
         def set_vocab(self) -> None:
             size = self.hparams["vocab_size"]
             writer = self.gguf_writer
+            names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+            kinds = [2, 3, 3] + [6] * 256
             writer.add_tokenizer_model("llama")
-            writer.add_token_list([f"t{i}" for i in range(size)])
+            writer.add_token_list(names + [f"t{i}" for i in range(len(names), size)])
             writer.add_token_scores(np.zeros(size, np.float32).tolist())
-            writer.add_token_types([1] * size)
+            writer.add_token_types(kinds + [1] * (size - len(kinds)))
             writer.add_bos_token_id(1)
             writer.add_eos_token_id(2)
 
-    WithoutTokenizer(model, gguf.LlamaFileType.ALL_F32, out, eager=True).write()
+    WithoutTokenizer(model, gguf.LlamaFileType.ALL_F32, out, eager=True, hparams=hparams).write()
 
 
 def convert_lora(llama_cpp: Path, job: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import transformers as hf
 
-WIDTH, INNER, VOCAB, LAYERS, HEADS, HEADS_KV, HEAD = 64, 96, 128, 2, 4, 2, 16
+WIDTH, INNER, VOCAB, LAYERS, HEADS, HEADS_KV, HEAD = 64, 96, 320, 2, 4, 2, 16
 
 COMMON: dict[str, Any] = {
     "vocab_size": VOCAB,
@@ -36,7 +36,9 @@ EXPERTS: dict[str, Any] = {
 class Tiny:
     """How to make one model, and what to adapt in it.
 
-    `architecture` is GGUF's name for it. `extra` goes into config.json, where the converter looks
+    `architecture` is GGUF's name for it; `converts` is false where llama.cpp's converter makes
+    nonsense of its adapters, so that PEFT alone can tell what is right. `extra` goes into
+    config.json, where the converter looks
     for what transformers has renamed. `untouched` linear modules get no LoRA. `experts` names the
     gate, up and down matrix of one expert, for a LoRA on each of them by hand.
     """
@@ -46,6 +48,7 @@ class Tiny:
     extra: Mapping[str, Any] = field(default_factory=dict)
     untouched: tuple[str, ...] = ()
     experts: tuple[str, str, str] | None = None
+    converts: bool = True
 
     def model(self) -> Any:
         """The model, float32, the same at every call."""
@@ -60,12 +63,13 @@ def _causal(
     extra: Mapping[str, Any] | None = None,
     untouched: tuple[str, ...] = (),
     experts: tuple[str, str, str] | None = None,
+    converts: bool = True,
     **options: Any,
 ) -> Tiny:
     def make() -> Any:
         return hf.AutoModelForCausalLM.from_config(config(**COMMON | options))
 
-    return Tiny(architecture, make, extra or {}, untouched, experts)
+    return Tiny(architecture, make, extra or {}, untouched, experts, converts)
 
 
 def _shaken(model: Any) -> Any:
@@ -113,7 +117,7 @@ TINY: dict[str, Tiny] = {
     "command-r": _causal("command-r", hf.CohereConfig, **_TIED),
     "cohere2": _causal("cohere2", hf.Cohere2Config, extra={"rotary_pct": 1.0}, **_TIED),
     "exaone4": _causal(
-        "exaone4", hf.Exaone4Config, sliding_window=32, sliding_window_pattern=2, **_APART
+        "exaone4", hf.Exaone4Config, sliding_window=32, sliding_window_pattern=4, **_APART
     ),
     "seed_oss": _causal("seed_oss", hf.SeedOssConfig, head_dim=16, **_APART),
     "qwen2moe": _causal(
@@ -125,10 +129,20 @@ TINY: dict[str, Tiny] = {
         **_APART,
     ),
     "qwen3moe": _causal(
-        "qwen3moe", hf.Qwen3MoeConfig, head_dim=16, experts=_PROJ, **EXPERTS, **_APART
+        "qwen3moe",
+        hf.Qwen3MoeConfig,
+        head_dim=16,
+        norm_topk_prob=True,
+        experts=_PROJ,
+        **EXPERTS,
+        **_APART,
     ),
-    "olmoe": _causal("olmoe", hf.OlmoeConfig, experts=_PROJ, **EXPERTS, **_APART),
-    "phi2": _causal("phi2", hf.PhiConfig, num_key_value_heads=HEADS, **_APART),
+    "olmoe": _causal(
+        "olmoe", hf.OlmoeConfig, num_key_value_heads=HEADS, experts=_PROJ, **EXPERTS, **_APART
+    ),
+    "phi2": _causal(
+        "phi2", hf.PhiConfig, num_key_value_heads=HEADS, intermediate_size=4 * WIDTH, **_APART
+    ),
     "phi3": _causal("phi3", hf.Phi3Config, **_APART),
     "glm4": _causal("glm4", hf.Glm4Config, head_dim=16, **_APART),
     "starcoder2": _causal("starcoder2", hf.Starcoder2Config, **_APART),
@@ -146,6 +160,7 @@ TINY: dict[str, Tiny] = {
     "gpt2": _causal(
         "gpt2",
         hf.GPT2Config,
+        converts=False,
         extra={"n_ctx": 256},
         n_layer=LAYERS,
         n_head=HEADS,
@@ -168,7 +183,11 @@ TINY: dict[str, Tiny] = {
         first_k_dense_replace=1,
         num_key_value_heads=HEADS,
         experts=_PROJ,
-        untouched=("lm_head", "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj"),
+        untouched=(
+            *("lm_head", "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj"),
+            # PEFT would take these for all experts together.
+            *("gate_proj", "up_proj", "down_proj"),
+        ),
         **_APART,
     ),
 }

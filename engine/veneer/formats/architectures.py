@@ -144,7 +144,9 @@ ARCHITECTURES: Final[Mapping[str, Architecture]] = {
     ),
     "starcoder2": Architecture(inner=_ATTENTION | _plain("mlp.c_fc", "mlp.c_proj"), outer=_OUTER),
     "gptneox": Architecture(
-        layers="gpt_neox.layers.", inner=_NEOX, outer=_plain("gpt_neox.embed_in", "embed_out")
+        layers="gpt_neox.layers.",
+        inner=_NEOX,
+        outer=_plain("gpt_neox.embed_in", "embed_out", "lm_head"),
     ),
     "falcon": _BLOOM,
     "bloom": _BLOOM,

@@ -125,13 +125,17 @@ class Model:
         """Text to token ids."""
         data = text.encode()
         room = len(data) + 16
-        tokens = (api.llama_token * room)()
-        count = api.llama_tokenize(
-            self._vocab, data, len(data), tokens, room, add_special, parse_special
-        )
-        if count < 0:
-            raise RuntimeRefused("llama.cpp could not tokenize this text.")
-        return tuple(tokens[:count])
+        for _ in range(2):
+            tokens = (api.llama_token * room)()
+            count = api.llama_tokenize(
+                self._vocab, data, len(data), tokens, room, add_special, parse_special
+            )
+            if count >= 0:
+                return tuple(tokens[:count])
+            # A vocabulary without words spells every space in three bytes, and tells how many
+            # tokens that takes.
+            room = -count
+        raise RuntimeRefused("llama.cpp could not tokenize this text.")
 
     def piece(self, token: int) -> bytes:
         """The bytes a token stands for; control tokens stand for none."""

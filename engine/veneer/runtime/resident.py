@@ -35,7 +35,9 @@ class Resident:
         self._prober = Context(self.model, plan.context, min(_PROBE_CONTEXT, n_ctx))
         self._adapters: OrderedDict[Digest, LoadedAdapter] = OrderedDict()
         self._proven: set[Proof] = set()
-        self._probe_tokens = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
+        probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
+        # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
+        self._probe_tokens = probe[: self._prober.n_batch]
         self._base_logits = self._probe(())
 
     def serves(self, plan: RuntimePlan) -> bool:
