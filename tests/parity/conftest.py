@@ -65,21 +65,26 @@ def convert(folder: Path, jobs: list[dict[str, str]]) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for each name of `models.TINY` with `model/`, `adapter/`, `base.gguf`, `lora.gguf`;
-    what could not be converted has its reason in `failed`."""
+    """A folder for each name of `models.TINY` and `handmade.HANDMADE`, with `model/`, `adapter/`,
+    `base.gguf` and `lora.gguf`; what could not be converted has its reason in `failed`."""
     from tests.parity.adapters import save_adapter
+    from tests.parity.handmade import HANDMADE
     from tests.parity.models import TINY
 
     root = tmp_path_factory.mktemp("parity")
+    wrong = {name for name, tiny in TINY.items() if not tiny.converts}
     jobs: list[dict[str, str]] = []
-    for name, tiny in TINY.items():
+    for name in (*TINY, *HANDMADE):
         folder = root / name
-        save_adapter(tiny, folder)
+        if name in TINY:
+            save_adapter(TINY[name], folder)
+        else:
+            HANDMADE[name].save(folder)
         jobs.append(
             {
                 "model": str(folder / "model"),
                 "base": str(folder / "base.gguf"),
-                **({"adapter": str(folder / "adapter")} if tiny.converts else {}),
+                **({} if name in wrong else {"adapter": str(folder / "adapter")}),
                 "lora": str(folder / "lora.gguf"),
             }
         )

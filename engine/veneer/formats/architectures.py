@@ -99,7 +99,6 @@ _BLOOM: Final = Architecture(
 ARCHITECTURES: Final[Mapping[str, Architecture]] = {
     # Llama, Mistral, Mixtral, SmolLM2 and others that were converted under this name.
     "llama": replace(_LLAMA, inner=_ROTATED | _GATED | _MIXTRAL),
-    "mistral3": replace(_LLAMA, aliases=_SEE_AND_SAY),
     "smollm3": _LLAMA,
     "granite": _LLAMA,
     "olmo": _LLAMA,
