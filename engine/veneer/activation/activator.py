@@ -12,7 +12,7 @@ from time import perf_counter
 
 import msgspec
 
-from veneer.activation.admission import Estimate, estimate, require_fit
+from veneer.activation.admission import PROCESS, Estimate, estimate, require_fit
 from veneer.activation.journal import Generation, Journal, Requester, State
 from veneer.compose.compile import Compiler
 from veneer.compose.plan import ContextSettings, RuntimePlan
@@ -204,7 +204,7 @@ class Activator:
             return 0
         _, plan, needed = self._published
         shared = plan.base == base and plan.context == context
-        return needed.total - needed.adapters if shared else needed.process
+        return needed.total - needed.adapters if shared else PROCESS
 
     def _publish(self, number: int, plan: RuntimePlan, needed: Estimate) -> None:
         self._runtime.publish(number)
