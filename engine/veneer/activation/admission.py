@@ -65,13 +65,17 @@ def estimate(
     )
 
 
-def require_fit(needed: Estimate, budget: int, resident: int = 0) -> None:
-    """Raise `OverBudget`, with the table of bytes, unless it fits.
+def limit_of(budget: int, resident: int) -> int:
+    """The bytes that may be used.
 
-    With a budget of 0 the limit is what the system has free now, plus the `resident` bytes of
-    the running composition that the new one will share.
+    With a budget of 0 that is what the system has free now, plus the `resident` bytes of the
+    running composition that the new one will share.
     """
-    limit = budget or free_memory() + resident
+    return budget or free_memory() + resident
+
+
+def require_fit(needed: Estimate, limit: int) -> None:
+    """Raise `OverBudget`, with the table of bytes, unless it fits."""
     if needed.total > limit:
         raise OverBudget(
             f"This needs {mebibytes(needed.total)} of memory and the budget is "
