@@ -61,6 +61,7 @@ class Operations(QtCore.QObject):
         self._tasks: set[Task] = set()
         self._closed = False
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        workspace.activator.on_changes = self.announce
 
     @property
     def idle(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from veneer.activation.journal import Generation
 from veneer.errors import Cancelled
 from veneer.identity import Digest
-from veneer.store.changes import Changes, Outcome
+from veneer.store.changes import Outcome
 from veneer.tasks import CancelToken, Progress
 from veneer.workspace import Workspace
 from veneer_app import reads
@@ -116,17 +116,6 @@ class Switch(QtCore.QObject):
         if task is self._task:
             status: Status = "idle" if isinstance(error, Cancelled) else "failed"
             self._end(SwitchState(status, self.state.title, error=error))
-        # The engine wrote an aborted generation but could not return what it changed.
-        self._operations.read(reads.newest_generation, self._announce)
-
-    def _announce(self, newest: Generation | None) -> None:
-        if newest is not None:
-            self._operations.changed.emit(
-                Changes(
-                    generations=frozenset({newest.number}),
-                    compositions=frozenset({newest.composition}),
-                )
-            )
 
     def _end(self, state: SwitchState) -> None:
         self._timer.stop()

@@ -8,7 +8,13 @@ The order below follows the rooms: files first, then adapters, the store, the co
 runtime, the activation, the conversation.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import ClassVar, Literal
+
+ActivationStep = Literal[
+    "request", "validate", "admit", "start", "plan", "stage", "commit", "publish"
+]
 
 FormatRule = Literal[
     "SIZE",  # too small, too large, or not a regular file
@@ -32,14 +38,20 @@ FormatRule = Literal[
 
 
 class VeneerError(Exception):
-    """The root. `str(error)` is the sentence to show; it never needs the traceback."""
+    """The root. `str(error)` is the sentence to show; it never needs the traceback.
+
+    `digest` names the adapter or base at fault, where it is one. `step` is the step of an
+    activation that failed, and None elsewhere.
+    """
 
     code: ClassVar[str] = "ERROR"
     retryable: ClassVar[bool] = False
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, digest: str | None = None) -> None:
         super().__init__(message)
         self.message = message
+        self.digest = digest
+        self.step: ActivationStep | None = None
 
     @property
     def full_code(self) -> str:
@@ -215,6 +227,13 @@ class RuntimeMissing(VeneerError):  # noqa: N818
     code = "RUNTIME_MISSING"
 
 
+class Answering(VeneerError):  # noqa: N818
+    """An answer is streaming, and the settings say that a switch does not interrupt one."""
+
+    code = "ANSWERING"
+    retryable = True
+
+
 class TemplateError(VeneerError):
     """The model's chat template failed or went over its limits."""
 
@@ -245,12 +264,28 @@ class Suspect(VeneerError):  # noqa: N818
     code = "SUSPECT"
 
 
-def from_code(code: str, message: str) -> VeneerError:
+class FellBack(VeneerError):  # noqa: N818
+    """The active composition took the runtime down twice; another one is active in its place."""
+
+    code = "FELL_BACK"
+
+
+@contextmanager
+def blaming(digest: str) -> Generator[None]:
+    """Whatever fails inside is the fault of this thing, unless it names another one."""
+    try:
+        yield
+    except VeneerError as error:
+        error.digest = error.digest or digest
+        raise
+
+
+def from_code(code: str, message: str, digest: str | None = None) -> VeneerError:
     """The error that another process reported by its code."""
     for kind in _kinds(VeneerError):
         if kind.code == code and kind is not FormatError:
-            return kind(message)
-    return VeneerError(message)
+            return kind(message, digest=digest)
+    return VeneerError(message, digest=digest)
 
 
 def _kinds(kind: type[VeneerError]) -> list[type[VeneerError]]:

@@ -32,6 +32,11 @@ class CancelToken:
         """Whether `cancel` has been called."""
         return self._event.is_set()
 
+    def wait(self, seconds: float) -> None:
+        """Let time pass. Raises `Cancelled` as soon as the operation is to stop."""
+        self._event.wait(seconds)
+        self.check()
+
     def check(self) -> None:
         """Raise `Cancelled` if the operation is to stop."""
         if self._event.is_set():

@@ -20,6 +20,7 @@ from veneer.activation.activator import Activation, Activator
 from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
+from veneer.activation.running import Running
 from veneer.adapters.compat import CompatReport
 from veneer.chat.history import History
 from veneer.chat.talk import Talk
@@ -249,9 +250,10 @@ class Workspace:
         self.journal = Journal(database)
         self.history = History(database)
         self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
-        self._runtime = RuntimeClient(fs, layout.logs / "runtime.log")
+        self._runtime = RuntimeClient(layout.logs / "runtime.log")
+        running = Running(self._compiler, self._runtime, self._settings, layout.kv)
         self.activator = Activator(
-            self.journal, self.stacks, self._compiler, self._runtime, self._settings
+            self.journal, self.stacks, running, self._runtime, self._settings
         )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)

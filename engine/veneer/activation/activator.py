@@ -2,27 +2,39 @@
 
 One activation at a time. Whatever fails before the commit, the generation is closed as ABORTED
 with its reason and the previous one goes on answering; if the worker died on the way, it is
-brought back with the previous generation.
+brought back with the previous generation. A generation under which the worker dies or hangs twice
+is given up: its composition is marked suspect, and the last good generation, or the base alone,
+is activated in its place.
 """
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from time import perf_counter
 
 import msgspec
 
-from veneer.activation.admission import Estimate, estimate, require_fit
 from veneer.activation.journal import Generation, Journal, Requester, State
-from veneer.compose.compile import Compiler
-from veneer.compose.plan import ContextSettings, RuntimePlan
+from veneer.activation.running import Prepared, Running, Timings, step
+from veneer.activation.strikes import Strikes
 from veneer.compose.stacks import Composition, Stacks
-from veneer.errors import NothingActive, NothingToRollBack, RuntimeCrashed, Suspect, VeneerError
+from veneer.errors import (
+    Answering,
+    FellBack,
+    NothingActive,
+    NothingToRollBack,
+    RuntimeCrashed,
+    RuntimeTimeout,
+    Suspect,
+    VeneerError,
+)
 from veneer.identity import Digest, short
 from veneer.runtime.client import RuntimeClient
 from veneer.store.changes import Changes, Outcome
-from veneer.store.settings import Settings, SettingsShelf
+from veneer.store.settings import SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
+
+_RuntimeLost = (RuntimeCrashed, RuntimeTimeout)
+_LOOK = 0.05
 
 
 class Activation(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,17 +54,19 @@ class Activator:
         self,
         journal: Journal,
         stacks: Stacks,
-        compiler: Compiler,
+        running: Running,
         runtime: RuntimeClient,
         settings: SettingsShelf,
     ) -> None:
         self._journal = journal
         self._stacks = stacks
-        self._compiler = compiler
+        self._running = running
         self._runtime = runtime
         self._settings = settings
         self._turn = threading.RLock()
-        self._published: tuple[int, RuntimePlan, Estimate] | None = None
+        self._strikes = Strikes()
+        self.on_changes: Callable[[Changes], None] = lambda changes: None
+        """Told, on whatever thread, what was changed without being returned to anybody."""
 
     def activate(
         self,
@@ -65,28 +79,34 @@ class Activator:
     ) -> Outcome[Activation]:
         """Make a composition the active one, completely or not at all.
 
-        Raises what validation, staging or the store raise; the previous generation then still
-        runs and the reason is in the journal.
+        Waits while another activation is under way. Raises `Answering`, or what validation,
+        staging or the store raise, with its `step`; the previous generation then still runs and
+        the reason is in the journal.
         """
-        with self._turn:
+        with self._my_turn(cancel):
             active = self._journal.active()
             if active is not None and active.composition == composition.id:
-                return Outcome(_activation(active, changed=False), Changes())
-            number = self._journal.request(composition.id, by, restores)
-            timings: dict[str, float] = {}
+                return self._active_already(active, cancel)
+            self._refuse_to_interrupt()
+            timings: Timings = {}
+            with step({}, "request"):
+                number = self._journal.request(composition.id, by, restores)
             with self._aborting(number, composition):
-                plan, needed = self._stage(number, composition, timings, progress, cancel)
-                self._journal.commit(number, timings)
-            with _timed(timings, "publish"):
-                self._publish(number, plan, needed)
+                prepared = self._running.prepare(composition, timings, progress, cancel)
+                self._journal.advance(number, "VALIDATED")
+                with self._runtime.switching():
+                    self._running.stage(prepared, timings, cancel)
+                    with step(timings, "commit"):
+                        self._journal.advance(number, "STAGED")
+                        if cancel is not None:
+                            cancel.check()
+                        self._journal.commit(number, timings)
+                    self._publish(number, prepared, timings)
             self._stacks.mark_suspect(composition.id, None)
             done = msgspec.structs.replace(
                 _activation(self._journal.get(number), changed=True), timings_ms=timings
             )
-            return Outcome(
-                done,
-                Changes(generations=frozenset({number}), compositions=frozenset({composition.id})),
-            )
+            return Outcome(done, _changes(number, composition.id))
 
     def rollback(
         self,
@@ -113,45 +133,126 @@ class Activator:
     def ensure_running(self, cancel: CancelToken | None = None) -> Generation:
         """Have the worker run the active generation, starting it if need be.
 
-        Raises `NothingActive`, `Suspect`, or what validation and staging raise.
+        Raises `NothingActive`, or what validation and staging raise. Raises `FellBack` if another
+        generation had to take over, `Suspect` if none could.
         """
-        with self._turn:
+        with self._my_turn(cancel):
             active = self._journal.active()
             if active is None:
                 raise NothingActive("No composition is active yet. Activate one first.")
-            if self._serves(active.number):
+            if self._running.serves(active.number):
                 return active
             composition = self._stacks.get(active.composition)
-            if composition.suspect is not None:
-                raise Suspect(
-                    f"The active composition {short(composition.id)} took the runtime down "
-                    f"before: {composition.suspect} Activate another one, or roll back."
-                )
-            try:
-                plan, needed = self._prepare(composition, silent, cancel)
-                self._runtime.stage(plan, cancel)
-                self._publish(active.number, plan, needed)
-            except RuntimeCrashed as crash:
-                self._stacks.mark_suspect(composition.id, crash.message)
-                raise
-            return active
+            while composition.suspect is None:
+                (cancel or CancelToken()).wait(self._strikes.pause())
+                try:
+                    self._start(active, composition, cancel)
+                except _RuntimeLost as lost:
+                    if self._strikes.add(active.number):
+                        self._give_up(active, composition, lost)
+                else:
+                    return active
+            raise self._fall_back(active, composition, composition.suspect)
+
+    @contextmanager
+    def serving(self, cancel: CancelToken | None = None) -> Generator[Generation]:
+        """Use the active generation; if the worker is lost meanwhile, that is held against it."""
+        active = self.ensure_running(cancel)
+        try:
+            yield active
+        except _RuntimeLost as lost:
+            with self._turn:
+                if self._strikes.add(active.number):
+                    self._give_up(active, self._stacks.get(active.composition), lost)
+            raise
+        self._strikes.clear()
 
     def start_apart(
         self, composition: Composition, runtime: RuntimeClient, cancel: CancelToken | None = None
     ) -> None:
         """Run a composition in another worker, as no generation. The caller closes the worker."""
-        plan, _ = self._prepare(composition, silent, cancel, runtime)
-        runtime.stage(plan, cancel)
+        prepared = self._running.prepare(composition, {}, cancel=cancel, runtime=runtime)
+        runtime.stage(prepared.plan, prepared.limits, cancel)
         runtime.publish(0)
 
     def stop(self) -> None:
         """End the worker. What is active stays active."""
         with self._turn:
-            self._published = None
+            self._running.forget()
             self._runtime.close()
 
-    def _serves(self, number: int) -> bool:
-        return self._runtime.alive and self._published is not None and self._published[0] == number
+    @contextmanager
+    def _my_turn(self, cancel: CancelToken | None) -> Generator[None]:
+        while not self._turn.acquire(timeout=_LOOK):
+            if cancel is not None:
+                cancel.check()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def _active_already(
+        self, active: Generation, cancel: CancelToken | None
+    ) -> Outcome[Activation]:
+        if self._running.anything:
+            self.ensure_running(cancel)
+        return Outcome(_activation(active, changed=False), Changes())
+
+    def _refuse_to_interrupt(self) -> None:
+        if self._runtime.answering and self._settings.read().on_switch == "refuse":
+            raise Answering(
+                "An answer is being written, and the settings say that a switch waits for it. Stop "
+                "the answer or let it end, then activate again."
+            )
+
+    def _start(
+        self, active: Generation, composition: Composition, cancel: CancelToken | None
+    ) -> None:
+        prepared = self._running.prepare(composition, {}, cancel=cancel)
+        with self._runtime.switching():
+            self._running.stage(prepared, {}, cancel)
+            self._running.publish(active.number, prepared, {})
+
+    def _publish(self, number: int, prepared: Prepared, timings: Timings) -> None:
+        """After the commit nothing may undo it: a worker lost now is started with what is new."""
+        try:
+            self._running.publish(number, prepared, timings)
+        except _RuntimeLost:
+            self._strikes.add(number)
+            self.ensure_running()
+
+    def _give_up(self, active: Generation, composition: Composition, lost: VeneerError) -> None:
+        self._stacks.mark_suspect(composition.id, lost.message)
+        raise self._fall_back(active, composition, lost.message) from lost
+
+    def _fall_back(
+        self, active: Generation, composition: Composition, why: str
+    ) -> FellBack | Suspect:
+        """Activate what can be relied on; gives the error that says so to whoever asked."""
+        self._running.forget()
+        gone = f"The composition {_called(composition)} took the runtime down: {why}"
+        for instead, restores in self._refuges(active, composition):
+            with suppress(VeneerError):
+                done = self.activate(instead, "recovery", restores=restores)
+                self.on_changes(done.changes)
+                return FellBack(
+                    f"{gone} It is marked suspect, and {_called(instead)} is active instead "
+                    f"(generation {done.value.generation}). Ask again to ask that one."
+                )
+        return Suspect(f"{gone} Nothing else could be started. Activate another one.")
+
+    def _refuges(
+        self, active: Generation, composition: Composition
+    ) -> Generator[tuple[Composition, int | None]]:
+        """The last good generation's composition, then the base alone."""
+        for earlier in self._journal.committed_before(active.number):
+            found = self._stacks.get(earlier.composition)
+            if found.id != composition.id and found.suspect is None:
+                yield found, earlier.number
+                break
+        alone = self._stacks.base_alone(composition)
+        if alone.id != composition.id and alone.suspect is None:
+            yield alone, None
 
     def _previous(self) -> Generation:
         active = self._journal.active()
@@ -163,83 +264,36 @@ class Activator:
                 return earlier
         raise NothingToRollBack("There is no earlier composition to return to.")
 
-    def _stage(
-        self,
-        number: int,
-        composition: Composition,
-        timings: dict[str, float],
-        progress: Progress,
-        cancel: CancelToken | None,
-    ) -> tuple[RuntimePlan, Estimate]:
-        with _timed(timings, "validate"):
-            plan, needed = self._prepare(composition, progress, cancel)
-        self._journal.advance(number, "VALIDATED")
-        with _timed(timings, "stage"):
-            self._runtime.interrupt("composition_changed")
-            laps = self._runtime.stage(plan, cancel)
-        timings.update({f"stage_{name}": value for name, value in laps.items()})
-        self._journal.advance(number, "STAGED")
-        if cancel is not None:
-            cancel.check()
-        return plan, needed
-
-    def _prepare(
-        self,
-        composition: Composition,
-        progress: Progress,
-        cancel: CancelToken | None,
-        runtime: RuntimeClient | None = None,
-    ) -> tuple[RuntimePlan, Estimate]:
-        manifest, settings = composition.manifest, self._settings.read()
-        base, adapters = self._compiler.validate(manifest, progress, cancel)
-        context = context_of(settings)
-        needed = estimate(base, adapters, context)
-        require_fit(needed, settings.memory_budget, self._resident(base.digest, context))
-        build = (runtime or self._runtime).start().build
-        return self._compiler.plan(manifest, base, adapters, context, build), needed
-
-    def _resident(self, base: Digest, context: ContextSettings) -> int:
-        """Bytes of what already runs and would be shared."""
-        if self._published is None or not self._runtime.alive:
-            return 0
-        _, plan, needed = self._published
-        shared = plan.base == base and plan.context == context
-        return needed.total - needed.adapters if shared else needed.process
-
-    def _publish(self, number: int, plan: RuntimePlan, needed: Estimate) -> None:
-        self._runtime.publish(number)
-        self._published = (number, plan, needed)
-
     @contextmanager
     def _aborting(self, number: int, composition: Composition) -> Generator[None]:
-        was_running = self._published is not None
+        was_running = self._running.anything
         try:
             yield
         except BaseException as error:
             self._journal.abort(number, _reason(error))
-            if isinstance(error, RuntimeCrashed):
+            if isinstance(error, _RuntimeLost):
                 self._stacks.mark_suspect(composition.id, error.message)
             if isinstance(error, VeneerError):
                 with suppress(VeneerError):
                     self._runtime.discard()
                     if was_running:
                         self.ensure_running()
+            self.on_changes(_changes(number, composition.id))
             raise
 
 
-def context_of(settings: Settings) -> ContextSettings:
-    """The context that these settings ask for."""
-    return ContextSettings(
-        n_ctx=settings.n_ctx,
-        n_threads=settings.n_threads,
-        n_gpu_layers=settings.n_gpu_layers,
-        type_kv=settings.type_kv,
-    )
+def _changes(number: int, composition: Digest) -> Changes:
+    return Changes(generations=frozenset({number}), compositions=frozenset({composition}))
+
+
+def _called(composition: Composition) -> str:
+    return f"“{composition.name}”" if composition.name else short(composition.id)
 
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, VeneerError):
-        return f"{error.full_code}: {error.message}"
+        at = f" at {error.step}" if error.step else ""
+        return f"{error.full_code}{at}: {error.message}"
     return "CANCELLED: Stopped." if isinstance(error, KeyboardInterrupt) else repr(error)
 
 
@@ -251,10 +305,3 @@ def _activation(generation: Generation, *, changed: bool) -> Activation:
         timings_ms=generation.timings_ms,
         changed=changed,
     )
-
-
-@contextmanager
-def _timed(timings: dict[str, float], name: str) -> Generator[None]:
-    started = perf_counter()
-    yield
-    timings[name] = (perf_counter() - started) * 1000

@@ -77,7 +77,8 @@ class Evaluator:
         self, composition: Composition | None, cancel: CancelToken | None
     ) -> Generator[tuple[RuntimeClient, Digest]]:
         if composition is None:
-            yield self._runtime, self._activator.ensure_running(cancel).composition
+            with self._activator.serving(cancel) as active:
+                yield self._runtime, active.composition
             return
         apart = self._runtime.twin()
         try:

@@ -55,16 +55,16 @@ class Talk:
         cancel: CancelToken | None = None,
     ) -> Answer:
         """Answer without keeping anything. Raises `NothingActive`, `ContextFull`, `Runtime...`."""
-        self._activator.ensure_running(cancel)
         said: list[str] = []
 
         def hear(text: str) -> None:
             said.append(text)
             on_text(text)
 
-        finished = self._runtime.generate(
-            tuple(messages), sampling or Sampling(), max_tokens, stop, hear, cancel
-        )
+        with self._activator.serving(cancel):
+            finished = self._runtime.generate(
+                tuple(messages), sampling or Sampling(), max_tokens, stop, hear, cancel
+            )
         return _answer("".join(said), finished)
 
     def say(

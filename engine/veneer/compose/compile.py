@@ -6,18 +6,20 @@ be applied exactly is refused here, before the worker hears of it.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 from veneer.compose.forms import Forms
 from veneer.compose.manifest import AdapterRef, Manifest
 from veneer.compose.plan import ContextSettings, PlannedAdapter, RuntimePlan
 from veneer.compose.stacks import base_ref
-from veneer.errors import Incompatible, NeedsOverlay
+from veneer.errors import Incompatible, NeedsOverlay, blaming
 from veneer.identity import execution_id
 from veneer.store.library import Library
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.tasks import CancelToken, Progress, silent
 
 LANE = "stock"
+_F32 = 4
 
 
 class Compiler:
@@ -37,13 +39,16 @@ class Compiler:
 
         Raises `NotFound`, `Damaged`, `Incompatible`, `NeedsOverlay`, `Cancelled`.
         """
-        base = self._base(manifest)
-        self._library.verify_base(base, progress, cancel)
+        (digest,) = manifest.composition.base.digests
+        with blaming(digest):
+            base = self._base(manifest)
+            self._library.verify_base(base, progress, cancel)
         adapters: list[StoredAdapter] = []
         for ref in manifest.composition.adapters:
             if cancel is not None:
                 cancel.check()
-            adapters.append(self._adapter(ref, base))
+            with blaming(ref.digest):
+                adapters.append(self._adapter(ref, base))
         return base, tuple(adapters)
 
     def plan(
@@ -67,13 +72,18 @@ class Compiler:
                 PlannedAdapter(
                     digest=adapter.digest,
                     name=adapter.name,
-                    path=str(self._forms.ensure(adapter, base)),
+                    path=str(self._form(adapter, base)),
                     scale=scale,
+                    size=adapter.adapter.weights * _F32,
                 )
                 for adapter, scale in zip(adapters, scales, strict=True)
             ),
             context=context,
         )
+
+    def _form(self, adapter: StoredAdapter, base: StoredBase) -> Path:
+        with blaming(adapter.digest):
+            return self._forms.ensure(adapter, base)
 
     def _base(self, manifest: Manifest) -> StoredBase:
         (digest,) = manifest.composition.base.digests

@@ -25,12 +25,16 @@ class ContextSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlannedAdapter(msgspec.Struct, frozen=True, kw_only=True):
-    """An adapter as the worker loads it: a file in llama.cpp's form and a scale."""
+    """An adapter as the worker loads it: a file in llama.cpp's form and a scale.
+
+    `size` is the bytes it takes in memory.
+    """
 
     digest: Digest
     name: str
     path: str
     scale: float
+    size: int
 
 
 class RuntimePlan(msgspec.Struct, frozen=True, kw_only=True):

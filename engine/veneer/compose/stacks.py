@@ -71,12 +71,15 @@ class Stacks:
             )
         )
         label = clean_name(name) if name is not None else ""
-        envelope = Envelope(name=label, notes=notes, created_at=now(), tool=self._tool)
-        manifest = Manifest(composition=semantic, envelope=envelope)
-        self._save(manifest)
+        manifest = self._manifest(semantic, label, notes)
         if name is not None:
             self._name(label, manifest.id)
         return Outcome(self.get(manifest.id), Changes(compositions=frozenset({manifest.id})))
+
+    def base_alone(self, composition: Composition) -> Composition:
+        """The same base without any adapter. Raises `StoreError`, `DiskFull`."""
+        semantic = Semantic(base=composition.manifest.composition.base, adapters=())
+        return self.get(self._manifest(semantic, "", "").id)
 
     def get(self, composition: Digest) -> Composition:
         """One composition. Raises `NotFound` or `Damaged`."""
@@ -133,6 +136,12 @@ class Stacks:
     def users_of(self, digest: Digest) -> tuple[str, ...]:
         """The names of the stacks that need this base or adapter."""
         return tuple(c.name or short(c.id) for c in self.saved() if c.manifest.uses(digest))
+
+    def _manifest(self, semantic: Semantic, name: str, notes: str) -> Manifest:
+        envelope = Envelope(name=name, notes=notes, created_at=now(), tool=self._tool)
+        manifest = Manifest(composition=semantic, envelope=envelope)
+        self._save(manifest)
+        return manifest
 
     def _save(self, manifest: Manifest) -> None:
         target = self._layout.manifest(manifest.id)

@@ -18,9 +18,6 @@ from veneer.errors import ContextFull, RuntimeMissing, RuntimeRefused
 
 PINNED = "0.3.36"
 
-# An abort would otherwise start a debugger to print a backtrace.
-os.environ["GGML_NO_BACKTRACE"] = "1"
-
 try:
     import llama_cpp
     from llama_cpp import llama_cpp as lib
@@ -149,9 +146,10 @@ class Model:
 
 
 class LoadedAdapter:
-    """A LoRA in memory, belonging to one model."""
+    """A LoRA in memory, belonging to one model. `bytes` is about what it takes there."""
 
-    def __init__(self, model: Model, path: str, name: str) -> None:
+    def __init__(self, model: Model, path: str, name: str, size: int) -> None:
+        self.bytes = size
         self.handle = api.llama_adapter_lora_init(model.handle, os.fsencode(path))
         if not self.handle:
             raise RuntimeRefused(f"llama.cpp could not load the adapter “{name}”.")

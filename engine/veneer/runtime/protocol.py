@@ -33,11 +33,25 @@ class ChatMessage(msgspec.Struct, frozen=True):
     content: str
 
 
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bytes of what the worker keeps for speed alone, all of it disposable.
+
+    `kv` and `adapters` are in memory: sequences, and adapters that no running plan uses. `kv_disk`
+    is for sequences in the folder `kv_folder`, which holds conversations; 0 keeps none there.
+    """
+
+    kv: int = 256 << 20
+    adapters: int = 512 << 20
+    kv_disk: int = 0
+    kv_folder: str = ""
+
+
 class Stage(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Load a plan beside the running one and prove that it works."""
 
     id: int
     plan: RuntimePlan
+    limits: Limits = Limits()
 
 
 class Publish(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -148,14 +162,27 @@ class Tokens(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The request could not be carried out; the worker lives on. `code` is an error's code."""
+    """The request could not be carried out; the worker lives on.
+
+    `code` is an error's code, `digest` the thing at fault where it is one.
+    """
 
     id: int
     code: str
     message: str
+    digest: str | None = None
 
 
-Reply = Ready | Done | Chunk | Finished | Logits | Tokens | Failed
+class Beat(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A sign of life: what is being done, to which thing, and for how many seconds already."""
+
+    id: int
+    doing: str
+    digest: Digest | None
+    seconds: float
+
+
+Reply = Beat | Ready | Done | Chunk | Finished | Logits | Tokens | Failed
 
 _encoder = msgspec.msgpack.Encoder()
 _requests = msgspec.msgpack.Decoder(Request)

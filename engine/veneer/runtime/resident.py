@@ -11,16 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veneer.compose.plan import PlannedAdapter, RuntimePlan
-from veneer.errors import AdapterInert, NonFinite
+from veneer.errors import AdapterInert, NonFinite, blaming
 from veneer.identity import Digest
 from veneer.runtime.llama import Context, LoadedAdapter, Model
 
-MAX_IDLE_ADAPTERS = 16
 _PROBE_CONTEXT = 256
+_MAX_PROOFS = 1024
 _PROBE_TEXT = "The quick brown fox jumps over the lazy dog. 1 + 1 ="
 
 AdapterSet = Sequence[tuple[LoadedAdapter, float]]
 Proof = tuple[tuple[Digest, float], ...]
+Begin = Callable[[str, Digest], None]
+"""Called before each step with what it is and to what; may raise `Cancelled`."""
 
 
 class Resident:
@@ -34,7 +36,7 @@ class Resident:
         self.context = Context(self.model, plan.context, n_ctx)
         self._prober = Context(self.model, plan.context, min(_PROBE_CONTEXT, n_ctx))
         self._adapters: OrderedDict[Digest, LoadedAdapter] = OrderedDict()
-        self._proven: set[Proof] = set()
+        self._proven: OrderedDict[Proof, None] = OrderedDict()
         probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
         # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
         self._probe_tokens = probe[: self._prober.n_batch]
@@ -44,16 +46,17 @@ class Resident:
         """Whether this base, loaded this way, is what the plan wants."""
         return self.base == plan.base and self.settings == plan.context
 
-    def load(self, plan: RuntimePlan, check_cancel: Callable[[], None]) -> AdapterSet:
+    def load(self, plan: RuntimePlan, begin: Begin) -> AdapterSet:
         """The plan's adapters, loaded. Adapters at scale 0 are off and are not loaded."""
         wanted = [a for a in plan.adapters if a.scale != 0]
         loaded: list[tuple[LoadedAdapter, float]] = []
         for planned in wanted:
-            check_cancel()
-            loaded.append((self._adapter(planned), planned.scale))
+            begin(f"loading the adapter “{planned.name}”", planned.digest)
+            with blaming(planned.digest):
+                loaded.append((self._adapter(planned), planned.scale))
         return tuple(loaded)
 
-    def prove(self, plan: RuntimePlan, check_cancel: Callable[[], None]) -> None:
+    def prove(self, plan: RuntimePlan, begin: Begin) -> None:
         """Raise unless every adapter changes the logits and all of them together stay finite.
 
         Raises `AdapterInert` and `NonFinite` naming the adapter.
@@ -62,21 +65,33 @@ class Resident:
         proof: Proof = tuple((a.digest, a.scale) for a in wanted)
         if proof in self._proven:
             return
-        self._require_finite(self._base_logits, f"The base “{plan.base_name}”")
+        with blaming(plan.base):
+            self._require_finite(self._base_logits, f"The base “{plan.base_name}”")
         for planned in wanted:
-            check_cancel()
-            self._prove_alone(planned)
+            begin(f"probing the adapter “{planned.name}”", planned.digest)
+            with blaming(planned.digest):
+                self._prove_alone(planned)
         if len(wanted) > 1:
             together = self._probe([(self._adapter(a), a.scale) for a in wanted])
             self._require_finite(together, "The adapters together")
-        self._proven.add(proof)
+        self._proven[proof] = None
+        if len(self._proven) > _MAX_PROOFS:
+            self._proven.popitem(last=False)
 
-    def trim(self, keep: RuntimePlan) -> None:
-        """Free the adapters unused for longest. Those of `keep` stay; others must be unset."""
+    def trim(self, keep: RuntimePlan, budget: int) -> None:
+        """Free the adapters unused for longest until the idle ones take at most `budget` bytes.
+
+        Those of `keep` stay; others must be unset.
+        """
         needed = {a.digest for a in keep.adapters}
         idle = [digest for digest in self._adapters if digest not in needed]
-        for digest in idle[: max(0, len(idle) - MAX_IDLE_ADAPTERS)]:
-            self._adapters.pop(digest).close()
+        excess = sum(self._adapters[digest].bytes for digest in idle) - budget
+        for digest in idle:
+            if excess <= 0:
+                return
+            dropped = self._adapters.pop(digest)
+            excess -= dropped.bytes
+            dropped.close()
 
     def close(self) -> None:
         """Free contexts, then adapters, then the model."""
@@ -89,7 +104,7 @@ class Resident:
 
     def _adapter(self, planned: PlannedAdapter) -> LoadedAdapter:
         if planned.digest not in self._adapters:
-            loaded = LoadedAdapter(self.model, planned.path, planned.name)
+            loaded = LoadedAdapter(self.model, planned.path, planned.name, planned.size)
             self._adapters[planned.digest] = loaded
         self._adapters.move_to_end(planned.digest)
         return self._adapters[planned.digest]

@@ -1,14 +1,12 @@
 """The worker process: carries out one request after another, and dies alone if llama.cpp dies.
 
-Order of a life: quiet the terminal, drop secrets -> load llama.cpp -> `Ready` -> requests until
+Order of a life: put the house in order (`household`) -> load llama.cpp -> `Ready` -> requests until
 `Shutdown` or until the engine is gone. What is active is swapped only by `Publish`, which does
 nothing that can fail for a reason found in a file: everything was loaded and proven by `Stage`.
 """
 
-import os
-import re
 import signal
-import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -17,18 +15,24 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from veneer.compose.plan import RuntimePlan
-from veneer.errors import Cancelled, NothingActive, RuntimeMissing, RuntimeRefused, VeneerError
-from veneer.runtime import protocol
+from veneer.errors import (
+    Cancelled,
+    NothingActive,
+    RuntimeMissing,
+    RuntimeRefused,
+    VeneerError,
+    blaming,
+)
+from veneer.identity import Digest
+from veneer.runtime import household, protocol
 from veneer.runtime.kvcache import KvCache
 from veneer.runtime.protocol import Reply, Request
+from veneer.runtime.pulse import Pulse
 from veneer.store.fs import RealFs
 
 if TYPE_CHECKING:
     from veneer.runtime.live import LiveSequence
     from veneer.runtime.resident import AdapterSet, Resident
-
-KV_BUDGET = 256 * 1024 * 1024
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|AUTH", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Staged:
     plan: RuntimePlan
     resident: "Resident"
     adapters: "AdapterSet"
+    limits: protocol.Limits
 
 
 @dataclass(frozen=True)
@@ -52,11 +57,14 @@ class Active:
 class Worker:
     """Carries out requests. `send` delivers a reply; `poll` gives a waiting request, if any."""
 
-    def __init__(self, send: Callable[[Reply], None], poll: Callable[[], Request | None]) -> None:
+    def __init__(
+        self, send: Callable[[Reply], None], poll: Callable[[], Request | None], pulse: Pulse
+    ) -> None:
         self._send = send
         self._poll = poll
+        self._pulse = pulse
         self._waiting: list[Request] = []
-        self._cache = KvCache(KV_BUDGET)
+        self._cache = KvCache(protocol.Limits().kv)
         self._active: Active | None = None
         self._staged: Staged | None = None
 
@@ -66,10 +74,17 @@ class Worker:
 
     def handle(self, request: Request) -> None:
         """Carry out one request and reply to it, whatever happens short of a crash."""
+        self._pulse.take(request.id)
         try:
             self._dispatch(request)
         except VeneerError as error:
-            self._send(protocol.Failed(id=request.id, code=error.code, message=error.message))
+            self._send(
+                protocol.Failed(
+                    id=request.id, code=error.code, message=error.message, digest=error.digest
+                )
+            )
+        finally:
+            self._pulse.rest()
 
     def close(self) -> None:
         """Free everything."""
@@ -99,21 +114,23 @@ class Worker:
         from veneer.runtime.resident import Resident
 
         self._discard()
-        check, plan, clock = self._cancel_check(request.id), request.plan, _Clock()
+        begin, plan, clock = self._beginning(request.id), request.plan, _Clock()
         running = self._active.staged.resident if self._active else None
         fresh = running is None or not running.serves(plan)
-        resident = Resident(plan) if running is None or not running.serves(plan) else running
+        begin(f"loading the base “{plan.base_name}”", plan.base)
+        with blaming(plan.base):
+            resident = Resident(plan) if running is None or fresh else running
         try:
             clock.lap("base")
-            adapters = resident.load(plan, check)
+            adapters = resident.load(plan, begin)
             clock.lap("adapters")
-            resident.prove(plan, check)
+            resident.prove(plan, begin)
             clock.lap("probe")
         except VeneerError:
             if fresh:
                 resident.close()
             raise
-        self._staged = Staged(plan, resident, adapters)
+        self._staged = Staged(plan, resident, adapters, request.limits)
         self._send(protocol.Done(id=request.id, timings_ms=clock.laps))
 
     def _publish(self, request: protocol.Publish) -> None:
@@ -129,7 +146,7 @@ class Worker:
         staged.resident.context.set_adapters(staged.adapters)
         live = LiveSequence(staged.resident.context, self._cache, staged.plan.execution)
         live.forget()
-        staged.resident.trim(staged.plan)
+        staged.resident.trim(staged.plan, staged.limits.adapters)
         self._active, self._staged = Active(staged, request.generation, live), None
         self._send(protocol.Done(id=request.id))
 
@@ -193,6 +210,7 @@ class Worker:
 
     def _cancel_check(self, request_id: int) -> Callable[[], None]:
         def check() -> None:
+            self._pulse.advance()
             while (message := self._poll()) is not None:
                 if not isinstance(message, protocol.Cancel):
                     self._waiting.append(message)
@@ -200,6 +218,15 @@ class Worker:
                     raise Cancelled("Stopped.")
 
         return check
+
+    def _beginning(self, request_id: int) -> Callable[[str, Digest], None]:
+        check = self._cancel_check(request_id)
+
+        def begin(doing: str, digest: Digest) -> None:
+            check()
+            self._pulse.begin(doing, digest)
+
+        return begin
 
 
 class _Clock:
@@ -218,23 +245,27 @@ class _Clock:
 
 def main(connection: Connection, log: str) -> None:
     """The worker's whole life. Runs in the spawned process."""
-    _quiet(Path(log))
+    household.forget_environment()
+    household.forbid_core_dumps()
+    written = household.Log(RealFs(), Path(log))
     # Ctrl-C in a terminal reaches every process of the group; stopping is the engine's to decide.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sending = threading.Lock()
 
     def send(reply: Reply) -> None:
-        connection.send_bytes(protocol.encode(reply))
+        with sending:
+            connection.send_bytes(protocol.encode(reply))
 
     def poll() -> Request | None:
         return protocol.decode_request(connection.recv_bytes()) if connection.poll() else None
 
     try:
-        ready = _load_llama()
+        ready = _load_llama(written)
     except RuntimeMissing as error:
         send(protocol.Failed(id=0, code=error.code, message=error.message))
         return
     send(ready)
-    worker = Worker(send, poll)
+    worker = Worker(send, poll, Pulse(send))
     try:
         while True:
             waiting = worker.next_waiting()
@@ -248,25 +279,12 @@ def main(connection: Connection, log: str) -> None:
     send(protocol.Done(id=request.id))
 
 
-def _load_llama() -> protocol.Ready:
+def _load_llama(log: household.Log) -> protocol.Ready:
     from veneer.runtime import llama
 
     llama.assert_api()
-    _kept_alive.append(llama.Logging(_log))
+    _kept_alive.append(llama.Logging(log.write))
     return protocol.Ready(build=llama.build_id(), gpu_offload=llama.supports_gpu())
 
 
 _kept_alive: list[object] = []
-
-
-def _log(text: str) -> None:
-    sys.stderr.write(text)
-
-
-def _quiet(log: Path) -> None:
-    """Send what anything prints, llama.cpp's last words included, to the log; drop secrets."""
-    for name in [n for n in os.environ if _SECRET.search(n)]:
-        del os.environ[name]
-    file = RealFs().open_append(log)
-    for stream in (1, 2):
-        os.dup2(file.fileno(), stream)

@@ -58,9 +58,16 @@ class Layout:
         return self.root / "logs"
 
     @property
+    def kv(self) -> Path:
+        """Computed conversations, if the settings keep them; can be emptied at any time."""
+        return self.root / "kv"
+
+    @property
     def directories(self) -> tuple[Path, ...]:
         """Every directory that an open workspace has."""
-        return (self.root, self.objects, self.manifests, self.derived, self.tmp, self.logs)
+        return (
+            self.root, self.objects, self.manifests, self.derived, self.tmp, self.logs, self.kv
+        )  # fmt: skip
 
     def object(self, digest: Digest) -> Path:
         """The place of one object: a shelf of two digits, then all of them."""

@@ -1,0 +1,72 @@
+"""The estimate against what a real worker took, and the refusal against a budget."""
+
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from veneer import Workspace
+from veneer.activation.admission import Estimate, estimate, limit_of, require_fit
+from veneer.activation.running import context_of
+from veneer.errors import OverBudget
+from veneer.runtime.protocol import ChatMessage, Sampling
+
+MANY_WORDS = [ChatMessage("user", "hello " * 300)]
+
+
+def peak_bytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    (peak,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
+    return int(peak) * 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's peak")
+@pytest.mark.parametrize(
+    ("n_ctx", "type_kv", "stack"),
+    [
+        (512, "f16", "plain"),
+        (2048, "q8_0", "both"),
+        (4096, "f16", "both"),
+        (8192, "f16", "pirates"),
+        (4096, "f32", "plain"),
+    ],
+)
+def test_the_estimate_is_within_a_tenth_of_the_peak(
+    workspace: Workspace, n_ctx: int, type_kv: str, stack: str
+):
+    chosen = msgspec.structs.replace(workspace.settings, n_ctx=n_ctx, type_kv=type_kv)
+    workspace.change_settings(chosen)
+    workspace.activate(stack)
+    workspace.talk.ask(MANY_WORDS, Sampling(temperature=0.0), max_tokens=2)
+    pid = workspace._runtime.pid
+    assert pid is not None
+    base, adapters = workspace._compiler.validate(workspace.stacks.find(stack).manifest)
+    expected = estimate(base, adapters, context_of(chosen)).total
+    assert abs(expected - peak_bytes(pid)) < 0.1 * peak_bytes(pid)
+
+
+NEEDED = Estimate(base=500 << 20, kv=200 << 20, compute=50 << 20, adapters=50 << 20, scratch=0)
+
+
+def test_what_fits_a_budget_exactly_is_let_in_and_a_byte_more_is_not():
+    require_fit(NEEDED, limit_of(800 << 20, resident=0))
+    with pytest.raises(OverBudget):
+        require_fit(NEEDED, (800 << 20) - 1)
+
+
+def test_a_refusal_shows_every_row_of_the_table():
+    with pytest.raises(OverBudget) as caught:
+        require_fit(NEEDED, 600 << 20)
+    for row in ("base 500 MiB", "kv 200 MiB", "compute 50 MiB", "adapters 50 MiB", "800 MiB"):
+        assert row in caught.value.message
+    assert "budget is 600 MiB" in caught.value.message
+
+
+def test_without_a_budget_what_is_free_and_what_is_shared_is_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("veneer.activation.admission.free_memory", lambda: 300 << 20)
+    require_fit(NEEDED, limit_of(0, resident=500 << 20))
+    with pytest.raises(OverBudget, match="300 MiB"):
+        require_fit(NEEDED, limit_of(0, resident=0))
