@@ -128,7 +128,7 @@ def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
     against = next((b for b in bases if b.digest == chosen), bases[0] if bases else None)
     if against is None:
         return LibraryNow(bases, adapters)
-    reports = {a.digest: check(a.adapter, against.base) for a in adapters}
+    reports = {a.digest: check(a.adapter, against.base, against.digest) for a in adapters}
     return LibraryNow(bases, adapters, against.digest, reports)
 
 
@@ -174,7 +174,7 @@ def _is_base_alone(current: Composition | None, base: Digest) -> bool:
 def fits(workspace: Workspace, base: Digest) -> Mapping[Digest, CompatReport]:
     """How each adapter fits a base."""
     against = workspace.library.base(base).base
-    return {a.digest: check(a.adapter, against) for a in workspace.library.adapters()}
+    return {a.digest: check(a.adapter, against, base) for a in workspace.library.adapters()}
 
 
 def generations(workspace: Workspace) -> tuple[Past, ...]:
