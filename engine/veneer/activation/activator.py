@@ -13,6 +13,7 @@ from time import perf_counter
 import msgspec
 
 from veneer.activation.admission import Estimate, estimate, require_fit
+from veneer.activation.confirmation import Confirmations
 from veneer.activation.journal import Generation, Journal, Requester, State
 from veneer.compose.compile import Compiler
 from veneer.compose.plan import ContextSettings, RuntimePlan
@@ -41,12 +42,14 @@ class Activator:
     def __init__(
         self,
         journal: Journal,
+        confirmations: Confirmations,
         stacks: Stacks,
         compiler: Compiler,
         runtime: RuntimeClient,
         settings: SettingsShelf,
     ) -> None:
         self._journal = journal
+        self._confirmations = confirmations
         self._stacks = stacks
         self._compiler = compiler
         self._runtime = runtime
@@ -60,19 +63,27 @@ class Activator:
         by: Requester,
         *,
         restores: int | None = None,
+        confirm_base: bool = False,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
         """Make a composition the active one, completely or not at all.
 
-        Raises what validation, staging or the store raise; the previous generation then still
-        runs and the reason is in the journal.
+        Raises `ConfirmBase`, before anything is begun, if an adapter needs the confirmation that
+        `confirm_base` gives. Raises what validation, staging or the store raise; the previous
+        generation then still runs and the reason is in the journal.
         """
         with self._turn:
             active = self._journal.active()
             if active is not None and active.composition == composition.id:
                 return Outcome(_activation(active, changed=False), Changes())
-            number = self._journal.request(composition.id, by, restores)
+            # What was active once was let in then: a way back must not close.
+            confirmed = (
+                self._confirmations.require(composition.manifest, given=confirm_base)
+                if restores is None
+                else ()
+            )
+            number = self._journal.request(composition.id, by, restores, confirmed)
             timings: dict[str, float] = {}
             with self._aborting(number, composition):
                 plan, needed = self._stage(number, composition, timings, progress, cancel)
@@ -137,9 +148,18 @@ class Activator:
             return active
 
     def start_apart(
-        self, composition: Composition, runtime: RuntimeClient, cancel: CancelToken | None = None
+        self,
+        composition: Composition,
+        runtime: RuntimeClient,
+        *,
+        confirm_base: bool,
+        cancel: CancelToken | None = None,
     ) -> None:
-        """Run a composition in another worker, as no generation. The caller closes the worker."""
+        """Run a composition in another worker, as no generation. The caller closes the worker.
+
+        `confirm_base` holds for this once. Raises `ConfirmBase`, or as `activate` does.
+        """
+        self._confirmations.require(composition.manifest, given=confirm_base)
         plan, _ = self._prepare(composition, silent, cancel, runtime)
         runtime.stage(plan, cancel)
         runtime.publish(0)
