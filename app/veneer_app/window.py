@@ -127,7 +127,7 @@ class MainWindow(QtWidgets.QMainWindow):
         confirm(
             self,
             self.tr("Does it belong on this base?"),
-            "\n".join(
+            "\n\n".join(
                 (
                     *(text.plain(doubt, 600) for doubt in unsure.error.doubts),
                     self.tr("If you know that it does, activate it; this is kept in the history."),

@@ -53,6 +53,12 @@ def test_enter_and_escape_mean_no(
     assert window.services.switch.state.status == "idle"
 
 
+def test_what_a_file_says_is_never_markup(asked: QtWidgets.QMessageBox) -> None:
+    shown = {label.text(): label.textFormat() for label in asked.findChildren(QtWidgets.QLabel)}
+    assert shown[asked.text()] == Qt.TextFormat.PlainText
+    assert shown[asked.informativeText()] == Qt.TextFormat.PlainText
+
+
 def test_yes_activates_and_is_kept_in_the_history(
     asked: QtWidgets.QMessageBox, window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -82,7 +88,7 @@ def test_the_library_and_the_card_say_that_only_shapes_fit(
     row = next(r for r in window.library.table.rows if r.name == "stranger")
     found = window.library.found
     index = found.index_of(lambda r: r.name == "stranger")
-    assert found.index(index.row(), 6).data() == "Shapes only"
+    assert found.index(index.row(), 6).data() == "Unsure"
     window.library.view.setCurrentIndex(index)
     assert window.library.details.verdict.text().startswith(
         "Applies 60 of 60 tensors. It was made for “somebody/another-model”;"

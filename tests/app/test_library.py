@@ -60,9 +60,9 @@ def test_a_base_tells_what_it_is_made_of(window: MainWindow, qtbot: QtBot) -> No
     assert facts["Vocabulary"] == "49152, gpt2"
     assert facts["Made by"] == "HuggingFaceTB"
     assert facts["Chat template"].startswith("{% for message in messages %}")
-    assert facts["Memory"].endswith(" with 4096 tokens")
+    assert facts["Memory at 4096"].endswith(" MB")
     window.settings.n_ctx.setValue(1024)
-    wait(qtbot, lambda: _facts(window, "smol")["Memory"].endswith(" with 1024 tokens"))
+    wait(qtbot, lambda: "Memory at 1024" in _facts(window, "smol"))
     settled(qtbot, window)
 
 

@@ -24,16 +24,14 @@ def facts_of(stored: StoredBase | StoredAdapter, context: ContextSettings) -> tu
 
 def _of_base(stored: StoredBase, context: ContextSettings) -> tuple[Fact, ...]:
     base = stored.base
-    memory = translate("Facts", "{size} with {n} tokens").format(
-        size=text.size(estimate(stored, (), context).total), n=context.n_ctx
-    )
+    memory = translate("Facts", "Memory at {n}").format(n=context.n_ctx)
     return (
         (translate("Facts", "Model"), text.plain(base.name, 80)),
         (translate("Facts", "Architecture"), text.plain(base.architecture, 40)),
         (translate("Facts", "Parameters"), text.count(base.parameters)),
         (translate("Facts", "Layers"), f"{base.n_layers} × {base.n_embd}"),
         (translate("Facts", "Trained context"), str(base.n_ctx_train)),
-        (translate("Facts", "Memory"), memory),
+        (memory, text.size(estimate(stored, (), context).total)),
         (translate("Facts", "Vocabulary"), f"{base.n_vocab}, {text.plain(base.tokenizer, 20)}"),
         *_groups(base),
         (translate("Facts", "Chat template"), text.plain(base.chat_template, 80) or _none()),

@@ -83,7 +83,7 @@ def fit_of(row: LibraryRow) -> str:
     if not row.report.ok:
         return translate("Library", "Refused")
     if row.report.fit == "shape":
-        return translate("Library", "Shapes only")
+        return translate("Library", "Unsure")
     return translate("Library", "{n} of {of}").format(n=row.report.applies, of=row.report.of)
 
 

@@ -1,5 +1,7 @@
 """An adapter of which only the shapes fit: asked about once, written down, never asked again."""
 
+import json
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +101,21 @@ def test_looking_apart_needs_the_confirmation_too_and_keeps_none(asked: Workspac
     assert np.abs(apart - asked.logits(IDS)).max() > 0.1
     assert asked.tokenize("Hello", "strange")
     assert not asked.journal.is_confirmed(pair_of(asked))
+
+
+def test_a_workspace_from_before_there_were_confirmations_is_brought_up(root: Path):
+    with sqlite3.connect(root / "veneer.db") as database:
+        database.execute("DROP TABLE confirmations")
+        database.execute("PRAGMA user_version = 1")
+        ((record,),) = database.execute("SELECT record FROM bases").fetchall()
+        older = json.loads(record)
+        for later in ("origin", "groups", "tokenizer", "key_length", "value_length"):
+            del older[later]
+        database.execute("UPDATE bases SET record = ?", (json.dumps(older),))
+    with Workspace.open(root) as workspace:
+        assert workspace.check("pirate", "smol").applies == 60
+        assert workspace.activate("pirates", confirm_base=True).value.changed
+        assert workspace.logits(IDS).size == 49152
 
 
 def test_what_is_missing_is_said_before_what_is_doubtful(asked: Workspace):
