@@ -1,5 +1,6 @@
 """What every test shares: the real base, the real adapters, and workspaces that hold them."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +48,17 @@ def root(stocked: Path, tmp_path: Path) -> Path:
     copy = tmp_path / "workspace"
     shutil.copytree(stocked, copy)
     return copy
+
+
+@pytest.fixture
+def stranger(adapter_paths: dict[str, Path], tmp_path: Path) -> Path:
+    """The pirate's weights in a folder that says they were made for another model."""
+    folder = tmp_path / "stranger"
+    shutil.copytree(adapter_paths["pirate"], folder)
+    config = json.loads((folder / "adapter_config.json").read_text("utf-8"))
+    config["base_model_name_or_path"] = "somebody/another-model"
+    (folder / "adapter_config.json").write_text(json.dumps(config), encoding="utf-8")
+    return folder
 
 
 @pytest.fixture

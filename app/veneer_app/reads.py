@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from veneer.activation.journal import Generation
+from veneer.activation.running import context_of
 from veneer.adapters.compat import CompatReport, check
 from veneer.chat.conversation import Conversation
+from veneer.compose.plan import ContextSettings
 from veneer.compose.stacks import Composition
 from veneer.demo import embedded_base
 from veneer.errors import VeneerError
@@ -33,12 +35,13 @@ class Active:
 
 @dataclass(frozen=True)
 class LibraryNow:
-    """Bases, adapters, and how each adapter fits the chosen base."""
+    """Bases, adapters, how each adapter fits the chosen base, and the context in the settings."""
 
     bases: tuple[StoredBase, ...] = ()
     adapters: tuple[StoredAdapter, ...] = ()
     chosen: Digest | None = None
     reports: Mapping[Digest, CompatReport] = field(default_factory=dict)
+    context: ContextSettings = field(default_factory=ContextSettings)
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class Past:
-    """A generation and what to call its composition."""
+    """A generation, what to call its composition, and the (adapter, base) it was confirmed for."""
 
     generation: Generation
     title: str
     active: bool
+    confirmed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,8 +132,9 @@ def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
     against = next((b for b in bases if b.digest == chosen), bases[0] if bases else None)
     if against is None:
         return LibraryNow(bases, adapters)
-    reports = {a.digest: check(a.adapter, against.base) for a in adapters}
-    return LibraryNow(bases, adapters, against.digest, reports)
+    context = context_of(workspace.settings)
+    reports = {a.digest: check(a.adapter, against.base, against.digest) for a in adapters}
+    return LibraryNow(bases, adapters, against.digest, reports, context)
 
 
 def stacks(workspace: Workspace) -> StacksNow:
@@ -174,7 +179,7 @@ def _is_base_alone(current: Composition | None, base: Digest) -> bool:
 def fits(workspace: Workspace, base: Digest) -> Mapping[Digest, CompatReport]:
     """How each adapter fits a base."""
     against = workspace.library.base(base).base
-    return {a.digest: check(a.adapter, against) for a in workspace.library.adapters()}
+    return {a.digest: check(a.adapter, against, base) for a in workspace.library.adapters()}
 
 
 def generations(workspace: Workspace) -> tuple[Past, ...]:
@@ -187,8 +192,15 @@ def generations(workspace: Workspace) -> tuple[Past, ...]:
         if key not in titles:
             titles[key] = _title_or_id(workspace, key, known)
         here = current is not None and current.number == generation.number
-        past.append(Past(generation, titles[key], here))
+        past.append(Past(generation, titles[key], here, _confirmed(generation, known)))
     return tuple(past)
+
+
+def _confirmed(generation: Generation, known: Names) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (known.get(p.adapter, short(p.adapter)), known.get(p.base, short(p.base)))
+        for p in generation.confirmed
+    )
 
 
 def newest_generation(workspace: Workspace) -> Generation | None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from veneer.activation.journal import Generation
-from veneer.errors import Cancelled
+from veneer.errors import Cancelled, ConfirmBase
 from veneer.identity import Digest
 from veneer.store.changes import Outcome
 from veneer.tasks import CancelToken, Progress
@@ -36,10 +36,22 @@ class SwitchState:
     unchanged: bool = False
 
 
+@dataclass(frozen=True)
+class Unsure:
+    """Nothing was begun, because somebody must say first that an adapter belongs on its base.
+
+    `again` repeats the request with that confirmation.
+    """
+
+    error: ConfirmBase
+    again: Callable[[], None]
+
+
 class Switch(QtCore.QObject):
-    """Activates and rolls back; `stated` follows every step."""
+    """Activates and rolls back; `stated` follows every step, `unsure` carries a question."""
 
     stated = Signal(object)
+    unsure = Signal(object)
 
     def __init__(self, operations: Operations) -> None:
         super().__init__(operations)
@@ -56,22 +68,31 @@ class Switch(QtCore.QObject):
         """Whether a switch is under way."""
         return self.state.status == "running"
 
-    def to_stack(self, composition: Digest, title: str) -> None:
+    def to_stack(self, composition: Digest, title: str, *, confirm_base: bool = False) -> None:
         """Activate a composition that exists."""
         self._begin(
             title,
-            lambda ws, progress, cancel: ws.activate(composition, progress=progress, cancel=cancel),
+            lambda ws, progress, cancel: ws.activate(
+                composition, confirm_base=confirm_base, progress=progress, cancel=cancel
+            ),
+            again=lambda: self.to_stack(composition, title, confirm_base=True),
         )
 
-    def to_parts(self, base: Digest, adapters: Parts, title: str) -> None:
+    def to_parts(
+        self, base: Digest, adapters: Parts, title: str, *, confirm_base: bool = False
+    ) -> None:
         """Activate a base with these adapters, bottom first; none means the base alone."""
 
         def work(workspace: Workspace, progress: Progress, cancel: CancelToken) -> Outcome[Any]:
             made = workspace.compose(base, adapters)
-            done = workspace.activate(made.value.id, progress=progress, cancel=cancel)
+            done = workspace.activate(
+                made.value.id, confirm_base=confirm_base, progress=progress, cancel=cancel
+            )
             return Outcome(done.value, merged(made.changes, done.changes))
 
-        self._begin(title, work)
+        self._begin(
+            title, work, again=lambda: self.to_parts(base, adapters, title, confirm_base=True)
+        )
 
     def to_choice(self, choice: reads.Choice) -> None:
         """Activate what one click offers."""
@@ -83,7 +104,9 @@ class Switch(QtCore.QObject):
     def roll_back(self, to: int | None = None, title: str = "") -> None:
         """Return to an earlier generation, or to the one before."""
         self._begin(
-            title, lambda ws, progress, cancel: ws.rollback(to, progress=progress, cancel=cancel)
+            title,
+            lambda ws, progress, cancel: ws.rollback(to, progress=progress, cancel=cancel),
+            again=lambda: self.roll_back(to, title),
         )
 
     def cancel(self) -> None:
@@ -91,7 +114,7 @@ class Switch(QtCore.QObject):
         if self._task is not None:
             self._task.cancel()
 
-    def _begin(self, title: str, work: Callable[..., Any]) -> None:
+    def _begin(self, title: str, work: Callable[..., Any], again: Callable[[], None]) -> None:
         self.cancel()
         self._set(SwitchState("running", title))
         # Only generations that are newer than this one belong to the request.
@@ -104,7 +127,7 @@ class Switch(QtCore.QObject):
 
         task = self._operations.change(noted)
         task.succeeded.connect(lambda value: self._succeeded(task, value))
-        task.failed.connect(lambda error: self._failed(task, error))
+        task.failed.connect(lambda error: self._failed(task, error, again))
         self._task = task
         self._timer.start()
 
@@ -112,8 +135,11 @@ class Switch(QtCore.QObject):
         if task is self._task:
             self._end(SwitchState("done", self.state.title, unchanged=not value.changed))
 
-    def _failed(self, task: Task, error: BaseException) -> None:
-        if task is self._task:
+    def _failed(self, task: Task, error: BaseException, again: Callable[[], None]) -> None:
+        if task is self._task and isinstance(error, ConfirmBase):
+            self._end(SwitchState())
+            self.unsure.emit(Unsure(error, again))
+        elif task is self._task:
             status: Status = "idle" if isinstance(error, Cancelled) else "failed"
             self._end(SwitchState(status, self.state.title, error=error))
 

@@ -1,21 +1,17 @@
 """Words for numbers, times and names. What came from a file is made harmless here first."""
 
-import unicodedata
 from datetime import datetime
 
 from veneer.errors import VeneerError
+from veneer.formats.foreign import one_line
 from veneer_app.qt import QtCore
 
-_HIDDEN = {"Cc", "Cf", "Cs", "Co"}
 translate = QtCore.QCoreApplication.translate
 
 
 def plain(text: str | None, limit: int = 160) -> str:
     """Foreign text on one line, without control or direction-changing characters, bounded."""
-    visible = "".join(" " if c in "\n\r\t" else c for c in (text or "")[: limit * 4])
-    kept = "".join(c for c in visible if unicodedata.category(c) not in _HIDDEN)
-    line = " ".join(kept.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return one_line(text or "", limit)
 
 
 def size(count: int) -> str:

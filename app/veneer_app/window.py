@@ -7,7 +7,7 @@ from pathlib import Path
 
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
-from veneer_app import bugs
+from veneer_app import bugs, text
 from veneer_app.chat.place import ChatPlace
 from veneer_app.frame.drop import DropOverlay, paths_of
 from veneer_app.frame.rail import Rail
@@ -17,6 +17,7 @@ from veneer_app.imports.queue import ImportQueue
 from veneer_app.imports.tray import ImportTray
 from veneer_app.library.place import LibraryPlace
 from veneer_app.operations import Operations
+from veneer_app.parts.ask import confirm
 from veneer_app.parts.controls import column, row
 from veneer_app.parts.keys import key
 from veneer_app.parts.notices import NoticeBar
@@ -24,7 +25,7 @@ from veneer_app.qt import Qt, QtGui, QtWidgets
 from veneer_app.services import Services
 from veneer_app.settings.place import SettingsPlace
 from veneer_app.stacks.place import StacksPlace
-from veneer_app.switch import Switch, SwitchState
+from veneer_app.switch import Switch, SwitchState, Unsure
 from veneer_app.theme.apply import Theme
 
 PLACES = ("chat", "library", "stacks", "history", "settings")
@@ -108,6 +109,7 @@ class MainWindow(QtWidgets.QMainWindow):
         self.operations.went_wrong.connect(bugs.show)
         self.operations.settings_changed.connect(self._apply)
         self.services.switch.stated.connect(self._stated)
+        self.services.switch.unsure.connect(self._ask_to_confirm)
         self.chat.session.answered.connect(self.topbar.show_stamp)
         key(self, "Ctrl+O", self._ask_for_files)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
@@ -120,6 +122,20 @@ class MainWindow(QtWidgets.QMainWindow):
         elsewhere = self.places.currentWidget() is not self.stacks
         if state.status == "failed" and state.error is not None and elsewhere:
             self.notices.show_error(state.error)
+
+    def _ask_to_confirm(self, unsure: Unsure) -> None:
+        confirm(
+            self,
+            self.tr("Does it belong on this base?"),
+            "\n\n".join(
+                (
+                    *(text.plain(doubt, 600) for doubt in unsure.error.doubts),
+                    self.tr("If you know that it does, activate it; this is kept in the history."),
+                )
+            ),
+            self.tr("Activate"),
+            unsure.again,
+        )
 
     def _tell_recovery(self, workspace: Workspace) -> None:
         replaced = workspace.recovery.replaced

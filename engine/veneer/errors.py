@@ -109,6 +109,19 @@ class Incompatible(VeneerError):  # noqa: N818
     code = "INCOMPATIBLE"
 
 
+class ConfirmBase(VeneerError):  # noqa: N818
+    """Only an adapter's shapes fit the base, and no person has confirmed that it belongs there.
+
+    `doubts` has one sentence for each such adapter.
+    """
+
+    code = "CONFIRM_BASE"
+
+    def __init__(self, message: str, doubts: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.doubts = doubts
+
+
 class NotFound(VeneerError):  # noqa: N818
     """Nothing has that name, id or path."""
 

@@ -7,6 +7,7 @@ everything about the runtime that could change a single bit of the result.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, NewType, cast
 
@@ -72,6 +73,12 @@ def execution_id(
             }
         )
     )
+
+
+def digest_from(text: str) -> Digest | None:
+    """The digest that a file spells, with or without its prefix; None if it is none."""
+    match = re.fullmatch(r"(?:sha256:)?([0-9a-f]{64})", text)
+    return None if match is None else Digest(PREFIX + match[1])
 
 
 def hex_of(digest: Digest) -> str:

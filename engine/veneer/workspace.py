@@ -17,6 +17,7 @@ import platformdirs
 from numpy.typing import NDArray
 
 from veneer.activation.activator import Activation, Activator
+from veneer.activation.confirmation import Confirmations
 from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
@@ -163,16 +164,23 @@ class Workspace:
         ref: str,
         *,
         by: Requester | None = None,
+        confirm_base: bool = False,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
         """Activate a stack or composition by ref; the ref of a base means that base alone.
 
-        `by` is who asks, if it is not who opened the workspace.
+        `by` is who asks, if it is not who opened the workspace. `confirm_base` says that the
+        adapters belong on the base where only their shapes show it; see
+        `activation.confirmation`. Raises `ConfirmBase`, or as `Activator.activate`.
         """
         composition = self._composition(ref)
         return self.activator.activate(
-            composition, by or self._by, progress=progress, cancel=cancel
+            composition,
+            by or self._by,
+            confirm_base=confirm_base,
+            progress=progress,
+            cancel=cancel,
         )
 
     def rollback(
@@ -198,13 +206,17 @@ class Workspace:
         token_ids: tuple[int, ...],
         composition: str | None = None,
         cancel: CancelToken | None = None,
+        *,
+        confirm_base: bool = False,
     ) -> NDArray[np.float32]:
         """The logits after these tokens, from an empty context: float32, shape (n_vocab,).
 
         Under the active composition, or under another one by ref, which is then run apart and
         never becomes active.
         """
-        return self._evaluator.logits(token_ids, self._optional(composition), cancel)
+        return self._evaluator.logits(
+            token_ids, self._optional(composition), cancel, confirm_base=confirm_base
+        )
 
     def tokenize(self, text: str, composition: str | None = None) -> tuple[int, ...]:
         """Text to token ids by the base's tokenizer, without a template."""
@@ -216,9 +228,12 @@ class Workspace:
         *,
         composition: str | None = None,
         out: Path | None = None,
+        confirm_base: bool = False,
     ) -> Probed:
         """Tokenize a text if one is given, and write the logits to a .npy file if asked to."""
-        return self._evaluator.probe(tokens, self._optional(composition), out)
+        return self._evaluator.probe(
+            tokens, self._optional(composition), out, confirm_base=confirm_base
+        )
 
     def forget(self, ref: str) -> Changes:
         """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
@@ -253,7 +268,12 @@ class Workspace:
         self._runtime = RuntimeClient(layout.logs / "runtime.log")
         running = Running(self._compiler, self._runtime, self._settings, layout.kv)
         self.activator = Activator(
-            self.journal, self.stacks, running, self._runtime, self._settings
+            self.journal,
+            Confirmations(self.library, self.journal),
+            self.stacks,
+            running,
+            self._runtime,
+            self._settings,
         )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)

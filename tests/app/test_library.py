@@ -3,6 +3,7 @@
 from pytestqt.qtbot import QtBot
 
 from tests.app.support import settled, wait
+from veneer_app.library.facts import facts_of
 from veneer_app.parts.table import ROW
 from veneer_app.qt import Qt, QtWidgets
 from veneer_app.window import MainWindow
@@ -12,6 +13,11 @@ def _cells(window: MainWindow, name: str) -> list[str]:
     model = window.library.found
     index = model.index_of(lambda row: row.name == name)
     return [model.index(index.row(), n).data() for n in range(model.columnCount())]
+
+
+def _facts(window: MainWindow, name: str) -> dict[str, str]:
+    row = next(r for r in window.library.table.rows if r.name == name)
+    return dict(facts_of(row.stored, row.context))
 
 
 def _select(window: MainWindow, name: str) -> None:
@@ -42,7 +48,22 @@ def test_searching_leaves_what_was_searched_for(window: MainWindow) -> None:
 def test_the_verdict_is_in_words(window: MainWindow) -> None:
     window.go(1)
     _select(window, "pirate")
-    assert window.library.details.verdict.text() == "Applies 60 of 60 tensors."
+    assert window.library.details.verdict.text() == (
+        "Applies 60 of 60 tensors. Made for a model of this name."
+    )
+
+
+def test_a_base_tells_what_it_is_made_of(window: MainWindow, qtbot: QtBot) -> None:
+    facts = _facts(window, "smol")
+    assert facts["Attention"] == "Q4_1 16.6 MB"
+    assert facts["Embeddings"] == "Q8_0 30.1 MB"
+    assert facts["Vocabulary"] == "49152, gpt2"
+    assert facts["Made by"] == "HuggingFaceTB"
+    assert facts["Chat template"].startswith("{% for message in messages %}")
+    assert facts["Memory at 4096"].endswith(" MB")
+    window.settings.n_ctx.setValue(1024)
+    wait(qtbot, lambda: "Memory at 1024" in _facts(window, "smol"))
+    settled(qtbot, window)
 
 
 def test_an_owners_notes_are_kept(window: MainWindow, qtbot: QtBot) -> None:

@@ -8,10 +8,11 @@ from pytestqt.qtbot import QtBot
 from tests.app.support import chip, drop, mime_of, settled, wait
 from veneer.activation.journal import Generation
 from veneer.adapters.compat import CompatReport
+from veneer.adapters.placement import Problem
 from veneer.identity import Digest
 from veneer_app.chat.bubbles import AnswerText
 from veneer_app.history.rows import state_of
-from veneer_app.library.rows import verdict
+from veneer_app.library.rows import tone_of, verdict
 from veneer_app.qt import Qt, QtGui
 from veneer_app.reads import Past
 from veneer_app.theme import icons
@@ -45,10 +46,19 @@ def test_what_a_person_stopped_did_not_fail(reason: str, said: str) -> None:
 
 
 def test_a_fit_by_shape_alone_is_said() -> None:
-    report = CompatReport(ok=True, applies=2, of=2, problems=(), fit="shape")
-    assert verdict(report) == (
-        "Applies 2 of 2 tensors. It does not name this base, but its shapes fit it."
+    report = CompatReport(ok=True, applies=2, of=2, problems=(), fit="shape", doubts=("Who?",))
+    assert (verdict(report), tone_of(report)) == ("Applies 2 of 2 tensors. Who?", "text")
+    sure = CompatReport(ok=True, applies=2, of=2, problems=(), fit="digest")
+    assert (verdict(sure), tone_of(sure)) == (
+        "Applies 2 of 2 tensors. Made for exactly this base.",
+        "good",
     )
+
+
+def test_a_refusal_says_three_reasons_and_how_many_more_there_are() -> None:
+    problems = tuple(Problem(code="SHAPE", message=f"{n}.") for n in range(5))
+    report = CompatReport(ok=False, applies=0, of=5, problems=problems, fit="no")
+    assert verdict(report) == "Refused (applies 0 of 5 tensors). 0. 1. 2. And 2 more."
 
 
 def test_code_has_a_ground_of_its_own(qtbot: QtBot) -> None:

@@ -149,6 +149,11 @@ class Events(QtWidgets.QFrame):
         ]
         if generation.restores is not None:
             lines.append(self.tr("Rolled back to {n}").format(n=generation.restores))
+        said = self.tr("Confirmed: “{adapter}” belongs on “{base}”")
+        lines += [
+            said.format(adapter=text.plain(adapter, 60), base=text.plain(base, 60))
+            for adapter, base in past.confirmed
+        ]
         return "\n".join(lines)
 
     def _show_steps(self, generation: Generation) -> None:

@@ -3,7 +3,7 @@
 from veneer.store.records import StoredAdapter
 from veneer_app import text
 from veneer_app.library.facts import facts_of
-from veneer_app.library.rows import LibraryRow, kind_of, verdict
+from veneer_app.library.rows import LibraryRow, kind_of, tone_of, verdict
 from veneer_app.parts import fields
 from veneer_app.parts.ask import confirm
 from veneer_app.parts.controls import (
@@ -86,14 +86,14 @@ class Details(QtWidgets.QFrame):
         self.verdict.setVisible(report is not None)
         if report is not None:
             self.verdict.setText(verdict(report))
-            set_role(self.verdict, "good" if report.ok else "bad")
+            set_role(self.verdict, tone_of(report))
         found = stored.adapter.warnings if isinstance(stored, StoredAdapter) else ()
         self.warnings.setText("\n".join(text.plain(w, 300) for w in found[:5]))
         self.warnings.setVisible(bool(found))
 
     def _show_facts(self, shown: LibraryRow) -> None:
         clear(self.facts)
-        for number, (name, value) in enumerate(facts_of(shown.stored)):
+        for number, (name, value) in enumerate(facts_of(shown.stored, shown.context)):
             caption = label(name, "muted")
             known = Elided(value)
             known.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)

@@ -1,5 +1,11 @@
 """What is known about a base or an adapter, as (label, value) pairs of harmless text."""
 
+from collections.abc import Iterator
+
+from veneer.activation.admission import estimate
+from veneer.adapters.base import Base
+from veneer.adapters.tensor_groups import Part
+from veneer.compose.plan import ContextSettings
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer_app import text
 
@@ -7,27 +13,57 @@ translate = text.translate
 Fact = tuple[str, str]
 
 
-def facts_of(stored: StoredBase | StoredAdapter) -> tuple[Fact, ...]:
-    """The facts, in the order to read them. Empty ones are left out."""
-    found = _of_base(stored) if isinstance(stored, StoredBase) else _of_adapter(stored)
+def facts_of(stored: StoredBase | StoredAdapter, context: ContextSettings) -> tuple[Fact, ...]:
+    """The facts, in the order to read them. Empty ones are left out.
+
+    A base's memory is told for `context`.
+    """
+    found = _of_base(stored, context) if isinstance(stored, StoredBase) else _of_adapter(stored)
     return tuple((name, value) for name, value in found if value)
 
 
-def _of_base(stored: StoredBase) -> tuple[Fact, ...]:
+def _of_base(stored: StoredBase, context: ContextSettings) -> tuple[Fact, ...]:
     base = stored.base
+    memory = translate("Facts", "Memory at {n}").format(n=context.n_ctx)
     return (
         (translate("Facts", "Model"), text.plain(base.name, 80)),
         (translate("Facts", "Architecture"), text.plain(base.architecture, 40)),
         (translate("Facts", "Parameters"), text.count(base.parameters)),
         (translate("Facts", "Layers"), f"{base.n_layers} × {base.n_embd}"),
         (translate("Facts", "Trained context"), str(base.n_ctx_train)),
-        (translate("Facts", "Vocabulary"), str(base.n_vocab)),
+        (memory, text.size(estimate(stored, (), context).total)),
+        (translate("Facts", "Vocabulary"), f"{base.n_vocab}, {text.plain(base.tokenizer, 20)}"),
+        *_groups(base),
+        (translate("Facts", "Chat template"), text.plain(base.chat_template, 80) or _none()),
+        (translate("Facts", "Made by"), text.plain(base.origin.get("organization"), 60)),
+        (translate("Facts", "Finetune"), text.plain(base.origin.get("finetune"), 60)),
+        (translate("Facts", "From"), text.plain(base.origin.get("base_model.0.name"), 60)),
         (translate("Facts", "License"), text.plain(base.license, 60)),
         (translate("Facts", "Size"), text.size(base.bytes)),
         (translate("Facts", "Digest"), stored.digest),
+        (translate("Facts", "Tokenizer id"), base.tokenizer_id),
+        (translate("Facts", "Architecture id"), base.architecture_id),
         (translate("Facts", "File"), text.plain(stored.path, 300)),
         (translate("Facts", "Added"), text.when(stored.added_at)),
     )
+
+
+def _groups(base: Base) -> Iterator[Fact]:
+    words: dict[Part, str] = {
+        "attention": translate("Facts", "Attention"),
+        "feed-forward": translate("Facts", "Feed-forward"),
+        "embeddings": translate("Facts", "Embeddings"),
+        "output": translate("Facts", "Output"),
+        "norms": translate("Facts", "Norms"),
+        "other": translate("Facts", "Other weights"),
+    }
+    for group in base.groups:
+        types = (f"{kind} {text.size(count)}" for kind, count in group.types.items())
+        yield words[group.part], ", ".join(types)
+
+
+def _none() -> str:
+    return translate("Facts", "none")
 
 
 def _of_adapter(stored: StoredAdapter) -> tuple[Fact, ...]:

@@ -78,6 +78,7 @@ class LibraryPlace(QtWidgets.QWidget):
         self.found.modelReset.connect(self._select_again)
         self.against.currentIndexChanged.connect(self._choose)
         self._services.operations.changed.connect(self._changed)
+        self._services.operations.settings_changed.connect(self.refresh)
 
     def _empty(self) -> Empty:
         made = Empty(

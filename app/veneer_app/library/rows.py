@@ -1,9 +1,10 @@
 """Bases and adapters as rows of one table, and the verdict on an adapter in words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from veneer.adapters.compat import CompatReport
+from veneer.compose.plan import ContextSettings
 from veneer.identity import Digest
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer_app import text
@@ -11,11 +12,15 @@ from veneer_app.parts.table import Column
 from veneer_app.reads import LibraryNow
 
 translate = text.translate
+_REASONS = 3
 
 
 @dataclass(frozen=True)
 class LibraryRow:
-    """One base or adapter. `report` is about the chosen base; bases have none."""
+    """One base or adapter. `report` is about the chosen base; bases have none.
+
+    `context` is the one whose memory is shown for a base.
+    """
 
     kind: Literal["base", "adapter"]
     digest: Digest
@@ -26,15 +31,16 @@ class LibraryRow:
     made_for: str
     stored: StoredBase | StoredAdapter
     report: CompatReport | None = None
+    context: ContextSettings = field(default_factory=ContextSettings)
 
 
 def rows(now: LibraryNow) -> tuple[LibraryRow, ...]:
     """Bases first, then adapters."""
     adapters = (_adapter(a, now.reports.get(a.digest)) for a in now.adapters)
-    return (*map(_base, now.bases), *adapters)
+    return (*(_base(b, now.context) for b in now.bases), *adapters)
 
 
-def _base(stored: StoredBase) -> LibraryRow:
+def _base(stored: StoredBase, context: ContextSettings) -> LibraryRow:
     return LibraryRow(
         kind="base",
         digest=stored.digest,
@@ -44,6 +50,7 @@ def _base(stored: StoredBase) -> LibraryRow:
         size=stored.base.bytes,
         made_for="",
         stored=stored,
+        context=context,
     )
 
 
@@ -70,11 +77,13 @@ def kind_of(row: LibraryRow) -> str:
 
 
 def fit_of(row: LibraryRow) -> str:
-    """How much of it applies, or that it is refused."""
+    """How much of it applies, that nothing but its shapes fits, or that it is refused."""
     if row.report is None:
         return ""
     if not row.report.ok:
         return translate("Library", "Refused")
+    if row.report.fit == "shape":
+        return translate("Library", "Unsure")
     return translate("Library", "{n} of {of}").format(n=row.report.applies, of=row.report.of)
 
 
@@ -84,18 +93,28 @@ def verdict(report: CompatReport) -> str:
         n=report.applies, of=report.of
     )
     if report.ok:
-        if report.fit == "shape":
-            by_shape = translate("Library", "It does not name this base, but its shapes fit it.")
-            return f"{applies}. {by_shape}"
-        return f"{applies}."
-    reasons = " ".join(text.plain(p.message, 300) for p in report.problems[:3])
+        doubts = " ".join(text.plain(doubt, 300) for doubt in report.doubts)
+        return f"{applies}. {doubts or _sureness(report)}"
+    reasons = " ".join(text.plain(p.message, 300) for p in report.problems[:_REASONS])
+    more = len(report.problems) - _REASONS
+    if more > 0:
+        reasons += translate("Library", " And {n} more.").format(n=more)
     return translate("Library", "Refused ({applies}). {reasons}").format(
         applies=applies.lower(), reasons=reasons
     )
 
 
-def _fit_tone(row: LibraryRow) -> str:
-    return "text" if row.report is None else "good" if row.report.ok else "bad"
+def _sureness(report: CompatReport) -> str:
+    if report.fit == "digest":
+        return translate("Library", "Made for exactly this base.")
+    return translate("Library", "Made for a model of this name.")
+
+
+def tone_of(report: CompatReport | None) -> str:
+    """Good, bad, or neither where it must be confirmed."""
+    if report is None or report.fit == "shape":
+        return "text"
+    return "good" if report.ok else "bad"
 
 
 def columns() -> tuple[Column, ...]:
@@ -119,5 +138,5 @@ def columns() -> tuple[Column, ...]:
             right=True,
         ),
         Column(translate("Library", "Made for"), lambda r: r.made_for, tone=lambda r: "muted"),
-        Column(translate("Library", "Fits"), fit_of, tone=_fit_tone),
+        Column(translate("Library", "Fits"), fit_of, tone=lambda r: tone_of(r.report)),
     )

@@ -1,4 +1,7 @@
-"""Asking before something is removed. Nothing waits for the answer: the window goes on."""
+"""Asking before something that a person must be sure of.
+
+Nothing waits for the answer: the window goes on.
+"""
 
 from collections.abc import Callable
 
@@ -13,6 +16,7 @@ def confirm(
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowTitle(question)
+    box.setAccessibleName(question)
     box.setText(question)
     box.setInformativeText(detail)
     yes = box.addButton(verb, QtWidgets.QMessageBox.ButtonRole.DestructiveRole)

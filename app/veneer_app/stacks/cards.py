@@ -6,9 +6,17 @@ from veneer.adapters.compat import CompatReport
 from veneer.identity import Digest
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer_app import text
-from veneer_app.library.rows import verdict
+from veneer_app.library.rows import tone_of, verdict
 from veneer_app.parts import fields
-from veneer_app.parts.controls import Elided, column, icon_button, label, row, set_role
+from veneer_app.parts.controls import (
+    Elided,
+    column,
+    escaped,
+    icon_button,
+    label,
+    row,
+    set_role,
+)
 from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
 from veneer_app.stacks.draft import Layer
 from veneer_app.stacks.editor import Editor
@@ -96,7 +104,9 @@ class LayerCard(QtWidgets.QFrame):
             self.badge.setText(
                 self.tr("{n} of {of} tensors").format(n=report.applies, of=report.of)
             )
-            set_role(self.badge, "badge-good" if report.ok else "badge-bad")
+            self.badge.setToolTip(escaped(verdict(report)))
+            tone = tone_of(report)
+            set_role(self.badge, "badge" if tone == "text" else f"badge-{tone}")
 
     def _arrange(self) -> None:
         head = row(self.on, self.name, self.badge, None, self.up, self.down, self.gone, spacing=6)

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 
 import msgspec
 
+from veneer.activation.confirmation import Confirmations
 from veneer.activation.journal import Generation, Journal, Requester, State
 from veneer.activation.running import Prepared, Running, Timings, step
 from veneer.activation.strikes import Strikes
@@ -53,12 +54,14 @@ class Activator:
     def __init__(
         self,
         journal: Journal,
+        confirmations: Confirmations,
         stacks: Stacks,
         running: Running,
         runtime: RuntimeClient,
         settings: SettingsShelf,
     ) -> None:
         self._journal = journal
+        self._confirmations = confirmations
         self._stacks = stacks
         self._running = running
         self._runtime = runtime
@@ -74,14 +77,16 @@ class Activator:
         by: Requester,
         *,
         restores: int | None = None,
+        confirm_base: bool = False,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
         """Make a composition the active one, completely or not at all.
 
-        Waits while another activation is under way. Raises `Answering`, or what validation,
-        staging or the store raise, with its `step`; the previous generation then still runs and
-        the reason is in the journal.
+        Waits while another activation is under way. Raises `ConfirmBase`, before anything is
+        begun, if only the shapes of an adapter fit and nobody has confirmed it; `Answering`; or
+        what validation, staging or the store raise, with its `step`. The previous generation then
+        still runs and the reason is in the journal.
         """
         with self._my_turn(cancel):
             active = self._journal.active()
@@ -89,8 +94,14 @@ class Activator:
                 return self._active_already(active, cancel)
             self._refuse_to_interrupt()
             timings: Timings = {}
+            # What was active once was let in then: a way back must not close.
+            confirmed = (
+                self._confirmations.require(composition.manifest, given=confirm_base)
+                if restores is None
+                else ()
+            )
             with step({}, "request"):
-                number = self._journal.request(composition.id, by, restores)
+                number = self._journal.request(composition.id, by, restores, confirmed)
             with self._aborting(number, composition):
                 prepared = self._running.prepare(composition, timings, progress, cancel)
                 self._journal.advance(number, "VALIDATED")
@@ -168,9 +179,18 @@ class Activator:
         self._strikes.clear()
 
     def start_apart(
-        self, composition: Composition, runtime: RuntimeClient, cancel: CancelToken | None = None
+        self,
+        composition: Composition,
+        runtime: RuntimeClient,
+        *,
+        confirm_base: bool,
+        cancel: CancelToken | None = None,
     ) -> None:
-        """Run a composition in another worker, as no generation. The caller closes the worker."""
+        """Run a composition in another worker, as no generation. The caller closes the worker.
+
+        `confirm_base` holds for this once. Raises `ConfirmBase`, or as `activate` does.
+        """
+        self._confirmations.require(composition.manifest, given=confirm_base)
         prepared = self._running.prepare(composition, {}, cancel=cancel, runtime=runtime)
         runtime.stage(prepared.plan, prepared.limits, cancel)
         runtime.publish(0)

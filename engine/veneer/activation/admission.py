@@ -95,8 +95,7 @@ def mebibytes(count: int) -> str:
 
 
 def _kv_bytes(base: Base, n_ctx: int, context: ContextSettings) -> int:
-    width = base.n_embd // max(base.n_head, 1) * base.n_head_kv
-    return int(2 * base.n_layers * width * n_ctx * _KV_BYTES[context.type_kv])
+    return int(base.kv_per_token * n_ctx * _KV_BYTES[context.type_kv])
 
 
 def _compute_bytes(base: Base, n_ctx: int, context: ContextSettings) -> int:

@@ -40,21 +40,29 @@ class Evaluator:
         token_ids: tuple[int, ...],
         composition: Composition | None = None,
         cancel: CancelToken | None = None,
+        *,
+        confirm_base: bool = False,
     ) -> NDArray[np.float32]:
         """Logits after these tokens, from an empty context: float32, shape (n_vocab,)."""
-        with self._running(composition, cancel) as (runtime, _):
+        with self._running(composition, cancel, confirm_base) as (runtime, _):
             return runtime.evaluate(token_ids)
 
     def tokenize(self, text: str, composition: Composition | None = None) -> tuple[int, ...]:
         """Text to token ids, without a template."""
-        with self._running(composition, None) as (runtime, _):
+        # Adapters have no part in this, so nothing about them needs to be confirmed.
+        with self._running(composition, None, True) as (runtime, _):
             return runtime.tokenize(text)
 
     def probe(
-        self, tokens: str | tuple[int, ...], composition: Composition | None, out: Path | None
+        self,
+        tokens: str | tuple[int, ...],
+        composition: Composition | None,
+        out: Path | None,
+        *,
+        confirm_base: bool = False,
     ) -> Probed:
         """Tokenize a text if one is given; write logits as .npy if `out` is given."""
-        with self._running(composition, None) as (runtime, digest):
+        with self._running(composition, None, confirm_base) as (runtime, digest):
             ids = runtime.tokenize(tokens) if isinstance(tokens, str) else tokens
             vocabulary = None if out is None else self._write(out, runtime.evaluate(ids))
         return Probed(
@@ -74,7 +82,7 @@ class Evaluator:
 
     @contextmanager
     def _running(
-        self, composition: Composition | None, cancel: CancelToken | None
+        self, composition: Composition | None, cancel: CancelToken | None, confirm_base: bool
     ) -> Generator[tuple[RuntimeClient, Digest]]:
         if composition is None:
             with self._activator.serving(cancel) as active:
@@ -82,7 +90,9 @@ class Evaluator:
             return
         apart = self._runtime.twin()
         try:
-            self._activator.start_apart(composition, apart, cancel)
+            self._activator.start_apart(
+                composition, apart, confirm_base=confirm_base, cancel=cancel
+            )
             yield apart, composition.id
         finally:
             apart.close()

@@ -1,6 +1,7 @@
 """Generations and their transitions, as durable rows, and the pointer to the active one."""
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -20,8 +21,18 @@ class Transition(msgspec.Struct, frozen=True):
     at: str
 
 
+class Pair(msgspec.Struct, frozen=True):
+    """An adapter on a base."""
+
+    adapter: Digest
+    base: Digest
+
+
 class Generation(msgspec.Struct, frozen=True, kw_only=True):
-    """One activation. `restores` is the generation a rollback went back to."""
+    """One activation. `restores` is the generation a rollback went back to.
+
+    `confirmed` are the pairs of which whoever requested it said that they belong together.
+    """
 
     number: int
     composition: Digest
@@ -31,6 +42,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None
     timings_ms: dict[str, float]
     transitions: tuple[Transition, ...]
+    confirmed: tuple[Pair, ...] = ()
 
 
 class Journal:
@@ -39,8 +51,14 @@ class Journal:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def request(self, composition: Digest, by: Requester, restores: int | None = None) -> int:
-        """Open a generation; gives its number."""
+    def request(
+        self,
+        composition: Digest,
+        by: Requester,
+        restores: int | None = None,
+        confirmed: Sequence[Pair] = (),
+    ) -> int:
+        """Open a generation, with what was confirmed for it; gives its number."""
         with self._database.transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO generations (composition, requested_by, restores, state)"
@@ -49,6 +67,10 @@ class Journal:
             )
             number = cursor.lastrowid or 0
             _enter(connection, number, "REQUESTED")
+            connection.executemany(
+                "INSERT INTO confirmations VALUES (?, ?, ?)",
+                [(pair.adapter, pair.base, number) for pair in confirmed],
+            )
         return number
 
     def advance(self, number: int, state: Literal["VALIDATED", "STAGED"]) -> None:
@@ -79,6 +101,13 @@ class Journal:
             )
             if closed.rowcount:
                 _enter(connection, number, "ABORTED")
+
+    def is_confirmed(self, pair: Pair) -> bool:
+        """Whether a person has said that the adapter belongs on the base."""
+        found = self._database.row(
+            "SELECT 1 FROM confirmations WHERE adapter = ? AND base = ?", (pair.adapter, pair.base)
+        )
+        return found is not None
 
     def active(self) -> Generation | None:
         """The generation the pointer names, or None in a new workspace."""
@@ -122,6 +151,10 @@ class Journal:
             "SELECT state, at FROM transitions WHERE generation = ? ORDER BY rowid",
             (row["number"],),
         )
+        confirmed = self._database.rows(
+            "SELECT adapter, base FROM confirmations WHERE generation = ? ORDER BY rowid",
+            (row["number"],),
+        )
         return Generation(
             number=row["number"],
             composition=row["composition"],
@@ -131,6 +164,7 @@ class Journal:
             reason=row["reason"],
             timings_ms=msgspec.json.decode(row["timings"], type=dict[str, float]),
             transitions=tuple(Transition(t["state"], t["at"]) for t in transitions),
+            confirmed=tuple(Pair(c["adapter"], c["base"]) for c in confirmed),
         )
 
 

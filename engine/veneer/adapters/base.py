@@ -6,6 +6,7 @@ their name or licence alone have the same ones.
 """
 
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping
 from math import prod
 from typing import BinaryIO
@@ -14,12 +15,17 @@ import numpy as np
 from msgspec import Struct
 
 from veneer.adapters.base_checks import check_base
+from veneer.adapters.tensor_groups import TensorGroup, tensor_groups
 from veneer.formats import gguf
+from veneer.formats.foreign import one_line
 from veneer.formats.gguf import GgufHeader
 from veneer.formats.gguf_types import Value
 from veneer.formats.naming import OUTPUT_HEAD
 from veneer.formats.rows import Heads
 from veneer.identity import PREFIX, Digest
+
+_ORIGIN_KEYS = 64
+_NOT_ORIGIN = frozenset({"architecture", "type"})
 
 
 class Base(Struct, frozen=True, kw_only=True):
@@ -28,6 +34,11 @@ class Base(Struct, frozen=True, kw_only=True):
     `known_as` holds the names under which adapters may declare it. `n_head` and `n_head_kv` are
     0 for architectures without attention, and the largest where layers differ. `quantization` is
     a digest over the file type and every tensor's name, type and shape. `bytes` is the file size.
+
+    `origin` holds the texts under `general.`, without that prefix, each on one bounded line: what
+    the file says of where it comes from. `groups` says how it is quantized. `tokenizer` is the
+    tokenizer's family. `key_length` and `value_length` are the widths of one attention head; 0
+    where the file does not say, and they are an equal share of the width.
     """
 
     architecture: str
@@ -50,6 +61,18 @@ class Base(Struct, frozen=True, kw_only=True):
     chat_template: str | None
     bytes: int
     heads_differ: bool = False
+    origin: dict[str, str] = {}
+    groups: tuple[TensorGroup, ...] = ()
+    tokenizer: str | None = None
+    key_length: int = 0
+    value_length: int = 0
+
+    @property
+    def kv_per_token(self) -> int:
+        """Numbers that each token adds to the keys and values of all layers."""
+        share = self.n_embd // max(self.n_head, 1)
+        widths = (self.key_length or share) + (self.value_length or share)
+        return self.n_layers * self.n_head_kv * widths
 
     @property
     def heads(self) -> Heads:
@@ -90,7 +113,22 @@ def read_base(file: BinaryIO) -> Base:
         chat_template=header.text("tokenizer.chat_template"),
         bytes=header.file_size,
         heads_differ=facts.heads_differ,
+        origin=_origin(header),
+        groups=tensor_groups(header.tensors.values()),
+        tokenizer=header.text("tokenizer.ggml.model"),
+        key_length=header.integer(f"{facts.architecture}.attention.key_length") or 0,
+        value_length=header.integer(f"{facts.architecture}.attention.value_length") or 0,
     )
+
+
+def _origin(header: GgufHeader) -> dict[str, str]:
+    texts = (
+        (key.removeprefix("general."), one_line(value))
+        for key, value in header.metadata.items()
+        if key.startswith("general.") and isinstance(value, str)
+    )
+    told = ((key, value) for key, value in texts if value and key not in _NOT_ORIGIN)
+    return dict(itertools.islice(told, _ORIGIN_KEYS))
 
 
 def _known_as(header: GgufHeader) -> tuple[str, ...]:

@@ -3,46 +3,92 @@
 Every target is looked up in the base and both its sides are compared. One target that does not
 fit refuses the adapter: most of an adapter is another adapter. A verdict is for people first, so
 a wrong model is said once, in one sentence, before the tensors that show it.
+
+That everything fits does not make it the right base: models of one family and size have the same
+shapes. So a verdict also says how sure it is, and whatever stands against being surer.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from veneer.adapters.base import Base
+from veneer.adapters.declared import name_doubt, revision_doubt
 from veneer.adapters.model import Adapter
-from veneer.adapters.placement import Problem, ProblemCode, lookup, place_all, sides
+from veneer.adapters.placement import Problem, lookup, place_all, sides
 from veneer.formats import naming
+from veneer.identity import Digest, short
 
-Fit = Literal["named", "shape", "no"]
-"""Why it fits: the adapter declares this base by name; by its shapes alone; not at all."""
+Fit = Literal["digest", "named", "shape", "no"]
+"""How sure it is: the adapter declares this very file; a model of this name; its shapes alone
+fit, which a person must confirm; it does not fit."""
 
 
 class CompatReport(Struct, frozen=True, kw_only=True):
-    """The verdict: `applies` of the adapter's `of` targets fit; `ok` only if all of them do."""
+    """The verdict: `applies` of the adapter's `of` targets fit; `ok` only if all of them do.
+
+    `problems` has one entry for each target that does not fit. `doubts` are the sentences that
+    stand against a surer `fit` than "shape".
+    """
 
     ok: bool
     applies: int
     of: int
     problems: tuple[Problem, ...]
     fit: Fit
+    doubts: tuple[str, ...] = ()
 
 
-def check(adapter: Adapter, base: Base) -> CompatReport:
-    """The verdict on `adapter` over `base`. Raises nothing: a refusal is a report."""
+def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatReport:
+    """The verdict on `adapter` over `base`, whose file has this digest.
+
+    Raises nothing: a refusal is a report.
+    """
     total = len(adapter.targets)
     wrong = _wrong_architecture(adapter, base)
     if wrong is not None:
         return CompatReport(ok=False, applies=0, of=total, problems=(wrong,), fit="no")
     placed, problems = place_all(adapter, base)
-    if problems:
-        reasons = (*_other_model(adapter, base), *_grouped(problems))
+    reasons = (*_other_model(adapter, base, problems), *_vocabulary(adapter, base))
+    reasons += tuple(msgspec.structs.replace(p, message=f"{p.message}.") for p in problems)
+    if reasons:
         return CompatReport(ok=False, applies=len(placed), of=total, problems=reasons, fit="no")
-    fit = "named" if _is_declared(adapter.base_model, base.known_as) else "shape"
-    return CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit)
+    fit, doubts = _sureness(adapter, base, digest)
+    return CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit, doubts=doubts)
+
+
+def _sureness(
+    adapter: Adapter, base: Base, digest: Digest | None
+) -> tuple[Literal["digest", "named", "shape"], tuple[str, ...]]:
+    if adapter.base_digest is not None and adapter.base_digest == digest:
+        return "digest", ()
+    doubts = tuple(_doubts(adapter, base))
+    return ("shape" if doubts else "named"), doubts
+
+
+def _doubts(adapter: Adapter, base: Base) -> Iterator[str]:
+    if adapter.base_digest is not None:
+        yield f"It declares another file as its base ({short(adapter.base_digest, 12)})."
+    name = name_doubt(adapter.base_model, base)
+    if name is not None:
+        yield name
+    revision = revision_doubt(adapter.base_revision, base)
+    if revision is not None:
+        yield revision
+    if adapter.vocabulary not in (None, base.n_vocab):
+        yield f"It was trained with {adapter.vocabulary} tokens; this base has {base.n_vocab}."
+
+
+def _vocabulary(adapter: Adapter, base: Base) -> Iterator[Problem]:
+    if (adapter.vocabulary or 0) > base.n_vocab:
+        yield Problem(
+            code="VOCABULARY",
+            message=f"It was trained with {adapter.vocabulary} tokens, and this base has only "
+            f"{base.n_vocab}.",
+        )
 
 
 def _wrong_architecture(adapter: Adapter, base: Base) -> Problem | None:
@@ -61,18 +107,10 @@ def _wrong_architecture(adapter: Adapter, base: Base) -> Problem | None:
     return None
 
 
-def _grouped(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """One problem of each code: the first, with the number of the others."""
-    problems = tuple(problems)
-    counts: Counter[ProblemCode] = Counter(problem.code for problem in problems)
-    for code, count in counts.items():
-        first = next(problem for problem in problems if problem.code == code)
-        others = f" (and {count - 1} more like this)" if count > 1 else ""
-        yield Problem(code=code, message=f"{first.message}{others}.", tensor=first.tensor)
-
-
-def _other_model(adapter: Adapter, base: Base) -> Iterator[Problem]:
+def _other_model(adapter: Adapter, base: Base, problems: Sequence[Problem]) -> Iterator[Problem]:
     """Say it in one sentence if the adapter's layers or width are those of another model."""
+    if not problems:
+        return
     layers, width = _adapter_size(adapter, base)
     if layers > base.n_layers or width not in (None, base.n_embd):
         wide = f" of width {width}" if width else ""
@@ -94,16 +132,3 @@ def _adapter_size(adapter: Adapter, base: Base) -> tuple[int, int | None]:
             if side is not None:
                 widths[sides(target)[side]] += 1
     return layers, widths.most_common(1)[0][0] if widths else None
-
-
-def _is_declared(declared: str | None, known_as: tuple[str, ...]) -> bool:
-    """Whether a declared name (often a hub id or a path) and one of the base's say the same."""
-    if declared is None:
-        return False
-    words = _words(re.split(r"[/\\]", declared)[-1])
-    names = [_words(name) for name in known_as]
-    return any(len(name & words) > 1 and (name <= words or words <= name) for name in names)
-
-
-def _words(name: str) -> frozenset[str]:
-    return frozenset(re.findall(r"[a-z0-9.]+", name.lower()))

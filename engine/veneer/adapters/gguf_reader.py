@@ -11,6 +11,7 @@ from veneer.errors import FormatError, UnsupportedAdapter
 from veneer.formats import gguf, gguf_tensors, peft
 from veneer.formats.gguf import GgufHeader
 from veneer.formats.naming import TOKEN_EMBEDDING
+from veneer.identity import Digest, digest_from
 
 _SIDES: Final = {".lora_a": "a", ".lora_b": "b"}
 _GGUF_KEYS: Final = frozenset(
@@ -37,8 +38,17 @@ def open_gguf(source: Source) -> Generator[Contents]:
             tensors=stored,
             read=read,
             base_model=header.text("general.base_model.0.name"),
+            base_digest=_base_digest(header),
             architecture=architecture,
         )
+
+
+def _base_digest(header: GgufHeader) -> Digest | None:
+    said = header.text(peft.BASE_DIGEST_KEY)
+    digest = None if said is None else digest_from(said)
+    if said is not None and digest is None:
+        raise FormatError("VALUE", f"{peft.BASE_DIGEST_KEY} is not a SHA-256 digest.")
+    return digest
 
 
 def _pairs(stored: Mapping[str, Stored]) -> tuple[Pair, ...]:

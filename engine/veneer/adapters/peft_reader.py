@@ -37,6 +37,7 @@ def open_peft(source: Source) -> Generator[Contents]:
             read=read,
             base_model=config.base_model,
             base_revision=config.revision,
+            base_digest=config.base_digest,
             warnings=_missing_targets(config, pairs),
         )
 

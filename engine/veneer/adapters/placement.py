@@ -20,6 +20,7 @@ ProblemCode = Literal[
     "ARCHITECTURE",
     "UNSUPPORTED_ARCHITECTURE",
     "OTHER_MODEL",
+    "VOCABULARY",
     "UNKNOWN_MODULE",
     "MISSING_TENSOR",
     "SHAPE",

@@ -39,7 +39,7 @@ def write_runtime_form(adapter: Adapter, source: Source, base: Base, out: Binary
     """
     report = check(adapter, base)
     if not report.ok:
-        raise Incompatible(" ".join(problem.message for problem in report.problems))
+        raise Incompatible(" ".join(problem.message for problem in report.problems[:3]))
     placed = placements(adapter, base)
     with open_contents(source) as contents:
         factors = contents.factors()

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from veneer.chat.talk import Answer, OnText
-from veneer.cli.session import JsonFlag, Session, session_of
+from veneer.cli.session import ConfirmFlag, JsonFlag, Session, session_of
 from veneer.errors import UsageError
 from veneer.runtime.protocol import ChatMessage, Sampling
 from veneer.workspace import Workspace
@@ -113,6 +113,7 @@ def probe(
         str | None, typer.Option("--composition", help="Another than the active one.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Where to write the logits.")] = None,
+    confirm_base: ConfirmFlag = False,
     json: JsonFlag = False,
 ) -> None:
     """Write the logits after these tokens as a float32 .npy file; or only tokenize a text."""
@@ -126,6 +127,7 @@ def probe(
             text if text is not None else _parse(ids or ""),
             composition=composition,
             out=None if out is None else session.path(out),
+            confirm_base=confirm_base,
         )
     if json:
         session.print_json(result)

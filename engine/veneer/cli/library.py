@@ -1,18 +1,22 @@
 """`import`, `list`, `inspect`, `check`, `remove`: what a person has."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import msgspec
 import typer
 from rich.table import Table
 
-from veneer.activation.admission import mebibytes
+from veneer.activation.admission import estimate
+from veneer.activation.running import context_of
+from veneer.cli import facts, verdict
 from veneer.cli.session import JsonFlag, Session, session_of
 from veneer.compose.stacks import Composition
 from veneer.identity import short
 from veneer.store.records import StoredAdapter, StoredBase
+from veneer.workspace import Workspace
 
 
 class Kind(StrEnum):
@@ -64,11 +68,11 @@ def list_(
     with session.read() as workspace:
         match kind:
             case Kind.bases:
-                rows = [_base_row(b) for b in workspace.library.bases()]
+                rows = [facts.base_row(b) for b in workspace.library.bases()]
             case Kind.adapters:
-                rows = [_adapter_row(a) for a in workspace.library.adapters()]
+                rows = [facts.adapter_row(a) for a in workspace.library.adapters()]
             case Kind.compositions:
-                rows = [_stack_row(c) for c in workspace.stacks.saved()]
+                rows = [facts.stack_row(c) for c in workspace.stacks.saved()]
     if json:
         session.print_json(rows)
     else:
@@ -78,24 +82,27 @@ def list_(
 def inspect(
     context: typer.Context,
     ref: Annotated[str, typer.Argument(help="A name, or an id's first digits.")],
+    ctx: Annotated[
+        int | None, typer.Option("--ctx", min=1, help="Tokens, for the memory a base needs.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Show everything known about one base, adapter or composition."""
     session = session_of(context)
     with session.read() as workspace:
-        found = workspace.find(ref)
-    facts = _facts(found)
+        document, lines = _facts(workspace, workspace.find(ref), ctx)
     if json:
-        session.print_json(facts)
+        session.print_json(document)
         return
-    for name, value in facts.items():
-        session.out.print(f"{name:>18}  {value}", markup=False)
+    for name, value in lines:
+        session.out.print(f"{name:>20}  {value}", markup=False)
 
 
 def check(
     context: typer.Context,
     adapter: Annotated[str, typer.Argument(help="The adapter.")],
     base: Annotated[str, typer.Option("--base", help="The base.")],
+    every: Annotated[bool, typer.Option("--all", "-v", help="Print every problem.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Tell whether an adapter applies to a base, and how completely."""
@@ -105,13 +112,8 @@ def check(
     if json:
         session.print_json(report)
     else:
-        session.out.print(
-            f"{adapter} on {base}: applies {report.applies} of {report.of} tensors"
-            + ("" if report.ok else ", refused"),
-            markup=False,
-        )
-        for problem in report.problems:
-            session.out.print(f"  {problem.code}: {problem.message}", markup=False)
+        for line in verdict.lines(adapter, base, report, every=every):
+            session.out.print(line, markup=False)
     session.exit_code = 0 if report.ok else 1
 
 
@@ -130,57 +132,22 @@ def remove(
         session.out.print(f"removed {ref}", markup=False)
 
 
-def _base_row(stored: StoredBase) -> dict[str, Any]:
-    return {
-        "id": stored.digest,
-        "name": stored.name,
-        "architecture": stored.base.architecture,
-        "parameters": stored.base.parameters,
-        "bytes": stored.base.bytes,
-        "path": stored.path,
-        "copied": stored.copied,
-    }
-
-
-def _adapter_row(stored: StoredAdapter) -> dict[str, Any]:
-    return {
-        "id": stored.digest,
-        "name": stored.name,
-        "kind": stored.adapter.kind,
-        "ranks": stored.adapter.ranks,
-        "targets": len(stored.adapter.targets),
-        "bytes": stored.size,
-        "base_model": stored.adapter.base_model,
-        "default_scale": stored.default_scale,
-    }
-
-
-def _stack_row(composition: Composition) -> dict[str, Any]:
-    semantic = composition.manifest.composition
-    return {
-        "id": composition.id,
-        "name": composition.name,
-        "base": semantic.base.digests[0],
-        "adapters": [{"id": a.digest, "scale": a.scale} for a in semantic.adapters],
-    }
-
-
-def _facts(found: StoredBase | StoredAdapter | Composition) -> dict[str, Any]:
-    match found:
-        case StoredBase():
-            facts = msgspec.to_builtins(found.base)
-            facts["tensors"] = len(found.base.tensors)
-            return {"kind": "base", **_base_row(found), **facts, "name": found.name}
-        case StoredAdapter():
-            facts = msgspec.to_builtins(found.adapter)
-            facts["adapter_kind"] = facts.pop("kind")
-            notes = {"trigger_text": found.trigger_text, "notes": found.notes}
-            row = _adapter_row(found)
-            return {**row, **facts, **notes, "files": found.files, "kind": "adapter"}
-        case Composition():
-            envelope = msgspec.to_builtins(found.manifest.envelope)
-            row = _stack_row(found)
-            return {"kind": "composition", **envelope, **row, "suspect": found.suspect}
+def _facts(
+    workspace: Workspace, found: StoredBase | StoredAdapter | Composition, ctx: int | None
+) -> tuple[dict[str, Any], Iterable[facts.Line]]:
+    """What is known, as a document and as lines."""
+    if isinstance(found, StoredBase):
+        context = context_of(workspace.settings)
+        if ctx is not None:
+            context = msgspec.structs.replace(context, n_ctx=ctx)
+        needed = estimate(found, (), context)
+        made = facts.base_facts(found, needed, context.n_ctx)
+        return made, facts.base_lines(found, needed, context.n_ctx)
+    if isinstance(found, StoredAdapter):
+        made = facts.adapter_facts(found)
+    else:
+        made = facts.composition_facts(found)
+    return made, facts.lines(made)
 
 
 def _print_table(session: Session, kind: Kind, rows: list[dict[str, Any]]) -> None:
@@ -192,21 +159,5 @@ def _print_table(session: Session, kind: Kind, rows: list[dict[str, Any]]) -> No
     for column in columns:
         table.add_column(column)
     for row in rows:
-        table.add_row(*(_cell(column, row[column]) for column in columns))
+        table.add_row(*(facts.cell(column, row[column]) for column in columns))
     session.out.print(table, markup=False)
-
-
-def _cell(column: str, value: Any) -> str:
-    match column:
-        case "id" | "base":
-            return short(value, 12)
-        case "bytes":
-            return mebibytes(value)
-        case "adapters":
-            return ", ".join(f"{short(a['id'])}={a['scale']:g}" for a in value) or "none"
-        case _:
-            return (
-                ", ".join(map(str, cast("tuple[int, ...]", value)))
-                if column == "ranks"
-                else str(value)
-            )

@@ -22,6 +22,12 @@ from veneer.tasks import CancelToken, silent
 from veneer.tasks import Progress as Report
 from veneer.workspace import Workspace
 
+ConfirmFlag = Annotated[
+    bool,
+    typer.Option(
+        "--confirm-base", help="The adapters belong on this base, though only their shapes fit."
+    ),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 
 OpenWindow = Callable[[Path | None, tuple[Path, ...]], int]

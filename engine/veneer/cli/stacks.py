@@ -6,7 +6,7 @@ import msgspec
 import typer
 
 from veneer.activation.activator import Activation
-from veneer.cli.session import JsonFlag, Session, milliseconds, session_of
+from veneer.cli.session import ConfirmFlag, JsonFlag, Session, milliseconds, session_of
 from veneer.errors import UsageError
 from veneer.identity import short
 
@@ -44,13 +44,16 @@ def compose(
 def activate(
     context: typer.Context,
     ref: Annotated[str, typer.Argument(help="A stack, a composition's id, or a base alone.")],
+    confirm_base: ConfirmFlag = False,
     json: JsonFlag = False,
 ) -> None:
     """Switch to a composition, completely or not at all."""
     session = session_of(context)
     with session.write() as workspace, session.progress("verifying", json=json) as report:
         done = session.take(
-            workspace.activate(ref, by="cli", progress=report, cancel=session.cancel)
+            workspace.activate(
+                ref, by="cli", confirm_base=confirm_base, progress=report, cancel=session.cancel
+            )
         )
     _print_activation(session, done, json)
 
@@ -99,6 +102,7 @@ def history(context: typer.Context, json: JsonFlag = False) -> None:
     session = session_of(context)
     with session.read() as workspace:
         generations = workspace.journal.all()
+        names = {n.digest: n.name for n in workspace.library.named()}
     if json:
         session.print_json(generations)
         return
@@ -110,6 +114,9 @@ def history(context: typer.Context, json: JsonFlag = False) -> None:
             f"{g.requested_by:<8}  {end}",
             markup=False,
         )
+        for pair in g.confirmed:
+            adapter, base = (names.get(d) or short(d, 12) for d in (pair.adapter, pair.base))
+            session.out.print(f"{'':5}  confirmed: “{adapter}” belongs on “{base}”", markup=False)
 
 
 def _pair(text: str) -> tuple[str, float | None]:

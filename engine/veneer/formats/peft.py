@@ -16,11 +16,14 @@ from typing import Any, BinaryIO, Final, TypeGuard, cast
 from veneer.errors import FormatError, UnsupportedAdapter
 from veneer.formats.patterns import Pattern, compile_pattern, is_plain
 from veneer.formats.strict_json import parse_object
+from veneer.identity import Digest, digest_from
 
 _CONFIG_MAX = 1 << 20
 _RANK_MAX = 65_536
 ALPHA_MAX = 1e6
 """The largest |alpha| that is believed; trained ones stay below 10,000."""
+BASE_DIGEST_KEY = "veneer.base_sha256"
+"""Under it an adapter of any format may name the very file it was trained on."""
 _EXPRESSIONS_MAX = 256
 _STEPS_MAX = 10_000_000
 _COMPARISONS_MAX = 5_000_000
@@ -45,6 +48,7 @@ class PeftConfig:
     target_modules: tuple[str, ...] | None
     base_model: str | None
     revision: str | None
+    base_digest: Digest | None
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,7 @@ _EXECUTED: Final = frozenset(
         "target_modules",
         "base_model_name_or_path",
         "revision",
+        BASE_DIGEST_KEY,
     }
 )
 _WITHOUT_EFFECT: Final = frozenset(
@@ -147,6 +152,7 @@ def read_config(file: BinaryIO) -> PeftConfig:
         target_modules=_names(table.get("target_modules")),
         base_model=_text(table, "base_model_name_or_path"),
         revision=_text(table, "revision"),
+        base_digest=_base_digest(table),
     )
 
 
@@ -244,6 +250,14 @@ def _text(table: Mapping[str, Any], field: str) -> str | None:
     if value is None or isinstance(value, str):
         return value or None
     raise FormatError("CONFIG", f"{_FILE}: {field} is not text.")
+
+
+def _base_digest(table: Mapping[str, Any]) -> Digest | None:
+    said = _text(table, BASE_DIGEST_KEY)
+    digest = None if said is None else digest_from(said)
+    if said is not None and digest is None:
+        raise FormatError("CONFIG", f"{_FILE}: {BASE_DIGEST_KEY} is not a SHA-256 digest.")
+    return digest
 
 
 def _names(value: Any) -> tuple[str, ...] | None:

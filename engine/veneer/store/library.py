@@ -69,7 +69,7 @@ class Library:
 
     def check(self, adapter: Digest, base: Digest) -> CompatReport:
         """Whether, and how completely, the adapter applies to the base."""
-        return check(self.adapter(adapter).adapter, self.base(base).base)
+        return check(self.adapter(adapter).adapter, self.base(base).base, base)
 
     def source(self, stored: StoredAdapter) -> Source:
         """The files of a stored adapter."""

@@ -4,12 +4,12 @@
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from veneer.errors import AmbiguousRef, NotFound
+from veneer.formats.foreign import one_line
 from veneer.identity import PREFIX, Digest, short
 
 Kind = Literal["base", "adapter", "composition"]
@@ -61,8 +61,7 @@ def _only(ref: str, found: list[Named]) -> Named:
 
 def clean_name(text: str) -> str:
     """A name fit to show: one line, no control or direction-changing characters, bounded."""
-    visible = "".join(c for c in text if unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co"})
-    return " ".join(visible.split())[:_NAME_LIMIT] or "unnamed"
+    return one_line(text, _NAME_LIMIT) or "unnamed"
 
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:

@@ -76,4 +76,15 @@ _FIRST = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_CONFIRMATIONS = (
+    # activation.journal; who confirmed it and when are told by the generation
+    """CREATE TABLE confirmations (
+        adapter TEXT NOT NULL,
+        base TEXT NOT NULL,
+        generation INTEGER NOT NULL REFERENCES generations(number),
+        PRIMARY KEY (adapter, base)
+    ) STRICT""",
+    "CREATE INDEX confirmations_by_generation ON confirmations(generation)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS)

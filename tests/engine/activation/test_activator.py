@@ -248,7 +248,8 @@ def test_the_same_lora_as_peft_and_as_gguf_computes_the_same_bits(root: Path, tm
         done = workspace.import_path(copy).value
         assert (done.kind, done.name) == ("adapter", "pirate-lora")
         workspace.activate("plain")
-        workspace.activate(workspace.compose("smol", [("pirate-lora", 1.0)]).value.id)
+        lone = workspace.compose("smol", [("pirate-lora", 1.0)]).value.id
+        workspace.activate(lone, confirm_base=True)
         np.testing.assert_array_equal(workspace.logits(IDS), as_peft)
 
 

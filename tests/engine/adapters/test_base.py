@@ -11,7 +11,9 @@ import pytest
 from tests.engine.adapters import tiny
 from tests.engine.formats import craft
 from veneer.adapters.base import Base, read_base
+from veneer.adapters.tensor_groups import tensor_groups
 from veneer.errors import FormatError
+from veneer.formats.gguf import TensorInfo
 
 
 def refusal(changes=None, shapes=None, **options):
@@ -32,6 +34,59 @@ def test_reads_a_base():
     assert not base.tied_embeddings
     assert base.chat_template == "{{ messages }}"
     assert base.tensors["blk.0.ffn_up.weight"] == (16, 24)
+
+
+def test_where_a_base_comes_from_is_kept_as_harmless_text():
+    changes = {"general.organization": "or\u202eg\x1b[31m\nx", "general.url": "u" * 5000}
+    changes |= {"general.languages": ["en"], "general.base_model.0.name": "Parent"}
+    origin = read_base(tiny.base_file(changes)).origin
+    assert origin["organization"] == "org[31m x"
+    assert origin["url"] == "u" * 159 + "…"
+    assert origin["base_model.0.name"] == "Parent"
+    assert not {"architecture", "type", "languages"} & set(origin)
+    many = {f"general.note{n}": "x" for n in range(200)}
+    assert len(read_base(tiny.base_file(many)).origin) == 64
+
+
+def test_quantization_is_told_by_what_tensors_are_for():
+    groups = {g.part: g.types for g in read_base(tiny.base_file()).groups}
+    attention = 2 * (16 * 16 + 16 * 8 + 16 * 8 + 16 * 16) * 4
+    assert groups == {
+        "attention": {"F32": attention},
+        "feed-forward": {"F32": 2 * 3 * 16 * 24 * 4},
+        "embeddings": {"F32": 12 * 16 * 4},
+        "output": {"F32": 12 * 16 * 4},
+        "norms": {"F32": 5 * 16 * 4},
+    }
+
+
+def test_every_tensor_has_a_group():
+    names = {
+        "blk.0.attn_q_norm.weight": "norms",
+        "output_norm.weight": "norms",
+        "token_types.weight": "embeddings",
+        "position_embd.weight": "embeddings",
+        "rope_freqs.weight": "other",
+        "blk.1.ssm_in.weight": "other",
+        "blk.1.ffn_gate_inp.weight": "feed-forward",
+        "blk.1.attn_qkv.bias": "attention",
+    }
+    made = [TensorInfo(name, (1,), 0, "F32", 0, 4) for name in names]
+    for tensor in made:
+        (group,) = tensor_groups([tensor])
+        assert group.part == names[tensor.name]
+    mixed = [TensorInfo("blk.0.ffn_up.weight", (1,), 0, kind, 0, size) for kind, size in
+             (("Q6_K", 10), ("Q4_K", 40), ("Q6_K", 20))]  # fmt: skip
+    (group,) = tensor_groups(mixed)
+    assert list(group.types.items()) == [("Q4_K", 40), ("Q6_K", 30)]
+    assert group.bytes == 70
+
+
+def test_keys_and_values_of_a_token():
+    base = read_base(tiny.base_file())
+    assert base.kv_per_token == 2 * (8 + 8)
+    wide = msgspec.structs.replace(base, key_length=32, value_length=6)
+    assert wide.kv_per_token == 2 * 2 * (32 + 6)
 
 
 def test_is_stored_as_json():
