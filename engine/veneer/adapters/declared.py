@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from veneer.adapters.base import Base
 from veneer.formats.foreign import one_line
 
+_HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
 _WORD = re.compile(r"[a-z0-9]+(?:\.[0-9]+)*")
 _QUANTIZATION = re.compile(r"(?<![a-z0-9])i?q[0-9](?:_[a-z0-9]+)*(?![a-z0-9])")
 # fmt: off
@@ -50,12 +51,13 @@ def revision_doubt(revision: str | None, base: Base) -> str | None:
 
 def _names(declared: str, name: str, base: Base) -> bool:
     said, known = _words(_last_part(declared)), _words(name)
-    said_core, known_core = said - _TUNING, known - _TUNING
-    nested = said_core <= known_core or known_core <= said_core
-    enough = len(said_core & known_core) > 1 or (
-        said_core == known_core and _same_maker(declared, base)
-    )
-    return nested and enough and _same_tuning(said & _TUNING, base)
+    # Some put the maker into the name: "Llama 3.1 8B", "meta-llama/Meta-Llama-3.1-8B".
+    makers = _maker(declared), _maker_of(base)
+    of_one = (said ^ known) - _TUNING - makers[0] - makers[1]
+    of_both = (said & known) - _TUNING
+    # One word alone ("gpt2") names a model only if the maker is the same, too.
+    enough = len(of_both) > 1 or bool(of_both and makers[0] and makers[0] == makers[1])
+    return enough and not of_one and _same_tuning(said & _TUNING, base)
 
 
 def _same_tuning(said: frozenset[str], base: Base) -> bool:
@@ -65,13 +67,16 @@ def _same_tuning(said: frozenset[str], base: Base) -> bool:
     return said == tuned or bool(finetune and not tuned)
 
 
-def _same_maker(declared: str, base: Base) -> bool:
-    maker = re.split(r"[/\\]", declared)[0]
-    return _words(maker) == _words(base.origin.get("organization", ""))
+def _maker(declared: str) -> frozenset[str]:
+    return _words(declared.split("/")[0]) if _HUB_ID.fullmatch(declared) else frozenset()
+
+
+def _maker_of(base: Base) -> frozenset[str]:
+    return _words(base.origin.get("organization", ""))
 
 
 def _is_address_of(declared: str, base: Base) -> bool:
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", declared):
+    if not _HUB_ID.fullmatch(declared):
         return False
     addresses = (base.origin.get(key, "") for key in _OWN_ADDRESSES)
     return any(f"/{address}".endswith(f"/{declared}") for address in addresses)

@@ -92,7 +92,11 @@ def test_placements_are_ordered_by_tensor(base):
         ("unsloth/tiny-5k-bnb-4bit", "named"),
         ("/cache/models--org--Tiny-5K/snapshots/0123abcd", "named"),
         ("./runs/tiny-5k/", "named"),
+        ("tiny-labs/5K", "shape"),
         ("org/tiny-5k-instruct", "shape"),
+        ("org/tiny-5k-v0.3", "shape"),
+        ("org/tiny-5k-pirate", "shape"),
+        ("huge/70b", "shape"),
         (r"C:\models\tiny 5k", "named"),
         ("org/Huge-70B", "shape"),
         ("tiny", "shape"),
@@ -145,6 +149,18 @@ def test_a_base_that_was_tuned_is_not_the_one_it_was_tuned_from(base):
 def test_a_base_whose_tuning_has_no_known_word_is_named_by_its_family(base):
     mixed = msgspec.structs.replace(base, origin={"finetune": "8k-mix1-ep2"})
     assert doubts(mixed, base_model="org/Tiny-5K-Instruct") == ()
+
+
+def test_how_a_file_is_stored_is_no_part_of_a_name(base):
+    stored = msgspec.structs.replace(base, known_as=("Tiny-5K.Q4_K_M GGUF",))
+    assert doubts(stored, base_model="unsloth/tiny-5k-bnb-4bit") == ()
+    assert doubts(stored, base_model="org/tiny-5k-IQ2_XXS") == ()
+
+
+def test_a_maker_in_front_of_a_name_is_no_part_of_it(base):
+    made = msgspec.structs.replace(base, known_as=("Meta Tiny 5K",))
+    assert doubts(made, base_model="meta-tiny/Tiny-5K") == ()
+    assert doubts(made, base_model="org/Tiny-5K") != ()
 
 
 def test_one_word_names_a_model_if_its_maker_is_the_same(base):
