@@ -43,10 +43,12 @@ def name_doubt(declared: str | None, base: Base) -> str | None:
 
 def revision_doubt(revision: str | None, base: Base) -> str | None:
     """Why the declared revision of a model need not be `base`; None if there is no doubt."""
-    known = (None, "main", base.origin.get("version"))
-    if revision in known or _words(revision or "") <= _words(" ".join(base.known_as)):
+    if revision is None or revision in ("main", base.origin.get("version")):
         return None
-    return f"It was made for the revision {_quoted(revision or '')}, which this base does not name."
+    words = _words(revision)
+    if words and words <= _words(" ".join(base.known_as)):
+        return None
+    return f"It was made for the revision {_quoted(revision)}, which this base does not name."
 
 
 def _names(declared: str, name: str, base: Base) -> bool:

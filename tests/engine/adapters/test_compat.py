@@ -185,6 +185,8 @@ def test_a_revision_must_be_the_base_s(base):
     assert doubts(base, **named, revision="step3000") == (
         "It was made for the revision “step3000”, which this base does not name.",
     )
+    assert doubts(base, **named, revision="5K") == ()
+    assert doubts(base, **named, revision="主") != ()
     versioned = msgspec.structs.replace(base, origin={"version": "step3000"})
     assert doubts(versioned, **named, revision="step3000") == ()
 
