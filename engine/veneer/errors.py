@@ -117,8 +117,10 @@ class ConfirmBase(VeneerError):  # noqa: N818
 
     code = "CONFIRM_BASE"
 
-    def __init__(self, message: str, doubts: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, doubts: tuple[str, ...] = (), *, digest: str | None = None
+    ) -> None:
+        super().__init__(message, digest=digest)
         self.doubts = doubts
 
 
