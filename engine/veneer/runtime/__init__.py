@@ -3,7 +3,8 @@
 llama.cpp aborts its process on bad input, so it only ever runs in the worker. The engine's side
 (`protocol`, `client`) never imports llama.cpp.
 
-Order: `protocol` (what may be said) -> `client` (the engine's end) | `worker` (the other end),
-which uses `llama` (the thin binding), `resident` (a loaded base and its adapters), `kvcache`,
-`prompt`, `sampling`, `textstream` and `template`.
+Order: `protocol` (what may be said) -> `process` and `client` (the engine's end) | `worker` (the
+other end), which uses `household` and `pulse` (how it lives and shows that it does), `llama` (the
+thin binding), `resident` (a loaded base and its adapters), `live`, `kvcache` and `kvfolder` (what
+was computed), `answer`, `sampling`, `textstream` and `template`.
 """

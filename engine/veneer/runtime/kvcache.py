@@ -3,23 +3,15 @@
 An entry is used only under the execution id it was computed under, and only if its tokens are a
 proper prefix of the new prompt: then the same steps are taken as when it was first computed, so a
 switch away and back changes no bit. Anything less is recomputed from nothing. The cache has a
-byte budget, drops what was used longest ago, and can be dropped whole at any time.
+byte budget, drops what was used longest ago (into a folder, if there is one), and can be dropped
+whole at any time.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from veneer.identity import Digest
-
-Tokens = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The state of one evaluated sequence of tokens."""
-
-    tokens: Tokens
-    state: bytes
+from veneer.runtime.kvfolder import KvFolder
+from veneer.runtime.sequences import Snapshot, Tokens, continues
 
 
 class KvCache:
@@ -27,8 +19,18 @@ class KvCache:
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
+        self._folder: KvFolder | None = None
         self._entries: OrderedDict[tuple[Digest, Tokens], Snapshot] = OrderedDict()
         self.bytes = 0
+
+    def resize(self, budget: int, folder: KvFolder | None) -> None:
+        """Keep at most this many bytes from now on, and what is dropped in this folder."""
+        self._budget, self._folder = budget, folder
+        self._trim()
+
+    def close(self) -> None:
+        """Put everything into the folder, if there is one."""
+        self.resize(0, self._folder)
 
     def keep(self, execution: Digest, sequence: Snapshot) -> None:
         """Remember a sequence; forget the longest unused ones beyond the budget."""
@@ -36,8 +38,7 @@ class KvCache:
         self._drop(key)
         self._entries[key] = sequence
         self.bytes += len(sequence.state)
-        while self.bytes > self._budget:
-            self._drop(next(iter(self._entries)))
+        self._trim()
 
     def holds(self, execution: Digest, tokens: Tokens) -> bool:
         """Whether exactly this sequence is remembered."""
@@ -49,17 +50,19 @@ class KvCache:
             key for key in self._entries if key[0] == execution and continues(key[1], prompt)
         ]
         if not fitting:
-            return None
+            return self._folder.longest_prefix(execution, prompt) if self._folder else None
         best = max(fitting, key=lambda key: len(key[1]))
         self._entries.move_to_end(best)
         return self._entries[best]
+
+    def _trim(self) -> None:
+        while self.bytes > max(self._budget, 0):
+            oldest = next(iter(self._entries))
+            if self._folder is not None:
+                self._folder.keep(oldest[0], self._entries[oldest])
+            self._drop(oldest)
 
     def _drop(self, key: tuple[Digest, Tokens]) -> None:
         dropped = self._entries.pop(key, None)
         if dropped is not None:
             self.bytes -= len(dropped.state)
-
-
-def continues(done: Tokens, prompt: Tokens) -> bool:
-    """Whether `prompt` begins with all of `done` and goes on."""
-    return 0 < len(done) < len(prompt) and prompt[: len(done)] == done

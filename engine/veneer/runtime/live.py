@@ -8,8 +8,9 @@ so that answering again, or switching away and back, starts from the very same s
 from collections.abc import Callable, Sequence
 
 from veneer.identity import Digest
-from veneer.runtime.kvcache import KvCache, Snapshot, Tokens, continues
+from veneer.runtime.kvcache import KvCache
 from veneer.runtime.llama import Context
+from veneer.runtime.sequences import Snapshot, Tokens, continues
 
 
 class LiveSequence:

@@ -26,6 +26,7 @@ from veneer.errors import (
 from veneer.identity import Digest
 from veneer.runtime import household, protocol
 from veneer.runtime.kvcache import KvCache
+from veneer.runtime.kvfolder import KvFolder
 from veneer.runtime.protocol import Reply, Request
 from veneer.runtime.pulse import Pulse
 from veneer.store.fs import RealFs
@@ -88,6 +89,9 @@ class Worker:
 
     def close(self) -> None:
         """Free everything."""
+        if self._active is not None:
+            self._active.live.remember()
+        self._cache.close()
         for resident in {id(r): r for r in self._residents()}.values():
             resident.close()
         self._active = self._staged = None
@@ -144,6 +148,7 @@ class Worker:
             if before.staged.resident is not staged.resident:
                 before.staged.resident.close()
         staged.resident.context.set_adapters(staged.adapters)
+        self._cache.resize(staged.limits.kv, _kv_folder(staged.limits))
         live = LiveSequence(staged.resident.context, self._cache, staged.plan.execution)
         live.forget()
         staged.resident.trim(staged.plan, staged.limits.adapters)
@@ -227,6 +232,11 @@ class Worker:
             self._pulse.begin(doing, digest)
 
         return begin
+
+
+def _kv_folder(limits: protocol.Limits) -> KvFolder | None:
+    folder = KvFolder(RealFs(), Path(limits.kv_folder), limits.kv_disk)
+    return folder if limits.kv_disk else None
 
 
 class _Clock:

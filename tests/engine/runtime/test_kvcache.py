@@ -1,5 +1,10 @@
+from pathlib import Path
+
 from veneer.identity import Digest
-from veneer.runtime.kvcache import KvCache, Snapshot, continues
+from veneer.runtime.kvcache import KvCache
+from veneer.runtime.kvfolder import KvFolder
+from veneer.runtime.sequences import Snapshot, continues
+from veneer.store.fs import RealFs
 
 X, Y = Digest("sha256:x"), Digest("sha256:y")
 
@@ -43,3 +48,28 @@ def test_keeping_again_does_not_count_twice():
     cache.keep(X, Snapshot((1,), b"aaaa"))
     cache.keep(X, Snapshot((1,), b"bb"))
     assert cache.bytes == 2
+
+
+def test_a_smaller_budget_holds_at_once():
+    cache = KvCache(100)
+    cache.keep(X, Snapshot((1,), b"aaaa"))
+    cache.keep(X, Snapshot((2,), b"bbbb"))
+    cache.resize(5, None)
+    assert cache.bytes == 4
+    assert cache.holds(X, (2,))
+    cache.resize(-1, None)
+    assert cache.bytes == 0
+
+
+def test_what_is_dropped_is_found_again_in_the_folder(tmp_path: Path):
+    cache = KvCache(5)
+    cache.resize(5, KvFolder(RealFs(), tmp_path, 10_000))
+    cache.keep(X, Snapshot((1, 2), b"aaaa"))
+    cache.keep(Y, Snapshot((1, 2), b"bbbb"))
+    assert not cache.holds(X, (1, 2))
+    assert cache.longest_prefix(X, (1, 2, 3)) == Snapshot((1, 2), b"aaaa")
+    cache.close()
+    assert KvCache(5).longest_prefix(Y, (1, 2, 3)) is None
+    fresh = KvCache(5)
+    fresh.resize(5, KvFolder(RealFs(), tmp_path, 10_000))
+    assert fresh.longest_prefix(Y, (1, 2, 3)) == Snapshot((1, 2), b"bbbb")
