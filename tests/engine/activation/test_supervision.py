@@ -72,7 +72,7 @@ def test_a_generation_that_fails_to_start_twice_gives_way_to_the_last_good_one(
     strike_at(workspace, monkeypatch, protocol.Stage, signal.SIGKILL, times=2)
     noticed = []
     workspace.activator.on_changes = noticed.append
-    with pytest.raises(FellBack, match="“pirates”.*suspect.*“objects”.*generation 3"):
+    with pytest.raises(FellBack, match=r"“pirates”.*suspect.*“objects”.*generation 3"):
         workspace.talk.ask(HELLO, max_tokens=1)
     assert noticed[-1].generations == {3}
     assert workspace.stacks.find("pirates").suspect is not None
