@@ -146,12 +146,9 @@ class MainWindow(QtWidgets.QMainWindow):
     def _ask_for_files(self) -> None:
         dialog = QtWidgets.QFileDialog(self, self.tr("Import models and adapters"))
         dialog.setFileMode(QtWidgets.QFileDialog.FileMode.ExistingFiles)
-        dialog.setNameFilters(
-            [
-                self.tr("Models and adapters (*.gguf *.safetensors adapter_config.json)"),
-                self.tr("All files (*)"),
-            ]
-        )
+        patterns = "*.gguf *.safetensors adapter_config.json *.zip *.tar *.tar.gz *.tgz"
+        known = self.tr("Models and adapters ({patterns})").format(patterns=patterns)
+        dialog.setNameFilters([known, self.tr("All files (*)")])
         dialog.filesSelected.connect(lambda files: self.import_paths(tuple(map(Path, files))))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -16,6 +16,7 @@ from veneer.adapters.base import read_base
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
 from veneer.identity import Digest, canonical_json, sha256_file, sha256_table
+from veneer.store.archive import Member
 from veneer.store.catalog import Catalog, Table
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import now
@@ -119,9 +120,10 @@ class Importer:
         cancel: CancelToken | None,
     ) -> dict[str, Received]:
         received: dict[str, Received] = {}
-        for file_name, path in intake.files.items():
-            size = _size(self._fs, path)
-            with self._fs.open_read(path) as file:
+        for file_name, entry in intake.files.items():
+            archived = isinstance(entry, Member)
+            size = entry.size if archived else _size(self._fs, entry)
+            with entry.open() if archived else self._fs.open_read(entry) as file:
                 item = self._objects.receive(file, size, progress, cancel)
             received[file_name] = stack.enter_context(item)
         return received
@@ -142,6 +144,8 @@ class Importer:
         cancel: CancelToken | None,
     ) -> Outcome[Imported]:
         (path,) = intake.files.values()
+        # A base is never taken out of an archive: intake calls whatever is in one an adapter.
+        assert isinstance(path, Path)
         with self._fs.open_read(path) as file:
             base = read_base(file)
             file.seek(0)

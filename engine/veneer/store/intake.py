@@ -1,7 +1,7 @@
 """From a path that a person dropped to what it is: a base or an adapter, and which files matter.
 
 Nothing is copied and nothing is remembered here. Bytes are only looked at as far as needed to
-tell the two kinds of GGUF apart.
+tell the two kinds of GGUF apart, or to list an archive.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal
 from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, source_format
 from veneer.errors import FormatError, NotFound
 from veneer.formats import gguf
+from veneer.store.archive import Member, is_archive, members
 from veneer.store.fs import Fs
 from veneer.store.records import OpenedSource
 from veneer.store.refs import clean_name
@@ -25,7 +26,7 @@ class Intake:
     """What lies at a path: its kind, its semantic files by name, and a name for people."""
 
     kind: Literal["base", "adapter"]
-    files: Mapping[str, Path]
+    files: Mapping[str, Path | Member]
     name: str
 
 
@@ -77,13 +78,48 @@ def _file(fs: Fs, path: Path) -> Intake:
     with fs.open_read(path) as file:
         if file.read(len(_MAGIC)) == _MAGIC:
             return _gguf(file, path)
+        archived = is_archive(file)
+    if archived:
+        return _archive(fs, path)
     if path.suffix.lower() != ".gguf":
         _refuse([path.name])
     raise FormatError(
         "MAGIC",
         f"{path.name} is neither a GGUF file nor a LoRA adapter (a folder with {PEFT_CONFIG} and "
-        f"{PEFT_WEIGHTS}, a .safetensors file, or a .gguf file).",
+        f"{PEFT_WEIGHTS}, a .safetensors file, a .gguf file, or one of these in a .zip or "
+        ".tar.gz).",
     )
+
+
+def _archive(fs: Fs, path: Path) -> Intake:
+    found = members(fs, path)
+    adapters = _adapters_in(found)
+    if len(adapters) > 1:
+        listed = ", ".join(clean_name(name) or path.name for name in sorted(adapters)[:_LISTED])
+        message = f"There are {len(adapters)} adapters in {path.name}: {listed}. Unpack it first."
+        raise FormatError("COUNT", message)
+    if not adapters:
+        _refuse(member.file_name for member in found)
+        raise FormatError("MAGIC", f"There is no adapter in {path.name}.")
+    ((folder, files),) = adapters.items()
+    name = folder.rpartition("/")[2] or path.name.split(".")[0]
+    return Intake("adapter", {member.file_name: member for member in files}, clean_name(name))
+
+
+def _adapters_in(found: tuple[Member, ...]) -> dict[str, tuple[Member, ...]]:
+    """The files of each adapter in an archive, by the folder they lie in."""
+    folders: dict[str, dict[str, Member]] = {}
+    for member in found:
+        folders.setdefault(member.folder, {})[member.file_name] = member
+    adapters: dict[str, tuple[Member, ...]] = {}
+    for folder, files in folders.items():
+        models = [file for name, file in files.items() if name.lower().endswith(".gguf")]
+        for weights in (PEFT_WEIGHTS, MLX_WEIGHTS):
+            if PEFT_CONFIG in files and weights in files:
+                adapters.setdefault(folder, (files[PEFT_CONFIG], files[weights]))
+        if len(models) == 1:
+            adapters.setdefault(folder, (models[0],))
+    return adapters
 
 
 def _gguf(file: BinaryIO, path: Path) -> Intake:
