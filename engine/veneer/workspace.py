@@ -45,6 +45,7 @@ from veneer.store.settings import Settings, SettingsShelf
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
 
+_LOG_TAIL = 64 << 10
 VERSION = version("veneer")
 TOOL = f"veneer {VERSION}"
 
@@ -64,6 +65,7 @@ class Workspace:
 
     def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
         self.root = root
+        self._fs = fs
         self._by: Requester = by
         layout = Layout(root)
         with ExitStack() as undo:
@@ -254,6 +256,16 @@ class Workspace:
     def runtime_build(self) -> str:
         """What llama.cpp says it is. Starts the worker. Raises `RuntimeMissing`."""
         return self._runtime.start().build
+
+    def runtime_log(self) -> str:
+        """The end of what llama.cpp printed, plain text; empty if it never ran."""
+        path = self._runtime.log
+        if self._fs.stat(path) is None:
+            return ""
+        with self._fs.open_read(path) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL))
+            text = file.read().decode("utf-8", "replace")
+        return "".join(c for c in text if c == "\n" or c.isprintable())
 
     def _build(self, fs: Fs, layout: Layout, database: Database) -> None:
         catalog, objects = Catalog(database), Objects(fs, layout)

@@ -22,6 +22,7 @@ class Lane(msgspec.Struct, frozen=True, kw_only=True):
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(version)
+    app.command()(log)
     app.command()(window)
     app.command()(shots)
 
@@ -42,6 +43,17 @@ def version(context: typer.Context, json: JsonFlag = False) -> None:
     for lane in lanes:
         state = "available" if lane.available else f"not available: {lane.why_not}"
         session.out.print(f"lane {lane.name}: {state}", markup=False)
+
+
+def log(context: typer.Context, json: JsonFlag = False) -> None:
+    """Show the end of what llama.cpp printed."""
+    session = session_of(context)
+    with session.read() as workspace:
+        text = workspace.runtime_log()
+    if json:
+        session.print_json({"log": text})
+    else:
+        session.out.print(text, markup=False)
 
 
 def shots(

@@ -226,3 +226,11 @@ def test_people_get_words_where_programs_get_json(root: Path):
     assert "pirates" in table
     assert "=0.5" in table
     assert "applies 60 of 60 tensors" in veneer(root, "check", "json", "--base", "smol").stdout
+
+
+def test_the_log_shows_what_llama_cpp_printed_and_nothing_that_controls_a_terminal(root: Path):
+    assert ask(root, "log", "--json") == {"log": ""}
+    (root / "logs" / "runtime.log").write_bytes(b"load_tensors: 92 MiB\n\x1b[2J\xff bad")
+    shown = veneer(root, "log").stdout
+    assert "load_tensors: 92 MiB\n" in shown
+    assert "\x1b" not in shown
