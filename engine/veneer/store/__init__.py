@@ -11,6 +11,6 @@ Should hold (repaired at the next open): no file stays under `tmp/`; `derived/` 
 any time.
 
 Read in this order: `fs` (the only door to the file system), `layout`, `draft`, `objects`,
-`database` and `schema`, `records`, `catalog`, `refs`, `verify`, `lock`, `settings`, `archive`, `intake`,
-`importing`, `library`.
+`database` and `schema`, `records`, `catalog`, `refs`, `verify`, `lock`, `settings`, `archive`,
+`intake`, `importing`, `library`.
 """
