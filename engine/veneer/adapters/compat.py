@@ -52,7 +52,11 @@ def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatR
     if wrong is not None:
         return CompatReport(ok=False, applies=0, of=total, problems=(wrong,), fit="no")
     placed, problems = place_all(adapter, base)
-    reasons = (*_other_model(adapter, base, problems), *_vocabulary(adapter, base))
+    reasons = (
+        *_other_model(adapter, base, problems),
+        *_vocabulary(adapter, base),
+        *_activated(adapter),
+    )
     reasons += tuple(msgspec.structs.replace(p, message=f"{p.message}.") for p in problems)
     if reasons:
         return CompatReport(ok=False, applies=len(placed), of=total, problems=reasons, fit="no")
@@ -91,6 +95,15 @@ def _vocabulary(adapter: Adapter, base: Base) -> Iterator[Problem]:
         )
 
 
+def _activated(adapter: Adapter) -> Iterator[Problem]:
+    if adapter.invocation_tokens:
+        yield Problem(
+            code="NEEDS_OVERLAY",
+            message="It is an activated LoRA (aLoRA): it must act from its invocation tokens on "
+            "and not before, which needs the overlay lane.",
+        )
+
+
 def _wrong_architecture(adapter: Adapter, base: Base) -> Problem | None:
     if adapter.architecture not in (None, base.architecture):
         return Problem(
@@ -124,7 +137,7 @@ def _other_model(adapter: Adapter, base: Base, problems: Sequence[Problem]) -> I
 def _adapter_size(adapter: Adapter, base: Base) -> tuple[int, int | None]:
     """The number of layers an adapter reaches, and the width of the model it was made for."""
     layers, widths = 0, Counter[int]()
-    for target in adapter.targets:
+    for target in (target for target in adapter.targets if target.operation == "low_rank"):
         place = lookup(adapter, base, target)
         if place is not None:
             layers = max(layers, (naming.layer_of(place.blocks[0]) or 0) + 1)

@@ -67,6 +67,12 @@ def checked(pair: Pair) -> Pair:
     return pair
 
 
+def check_floats(stored: Stored) -> None:
+    """Raises `FormatError` DTYPE for anything but floats of 16 bits and more."""
+    if stored.dtype not in ("F32", "F16", "BF16", "F64"):
+        raise FormatError("DTYPE", f"{stored.name} is stored as {stored.dtype}, not as floats.")
+
+
 def _door(stored: Stored, flipped: bool, read: Callable[[str], Matrix]) -> Door:
     return (lambda: read(stored.name).T) if flipped else (lambda: read(stored.name))
 
@@ -76,8 +82,7 @@ def _check_factor(stored: Stored) -> None:
         raise FormatError("SHAPE", f"{stored.name} is not a matrix: {list(stored.shape)}.")
     if len(stored.shape) == 3:
         raise UnsupportedAdapter(f"{stored.name} adapts a stack of experts, which is not possible.")
-    if stored.dtype not in ("F32", "F16", "BF16", "F64"):
-        raise FormatError("DTYPE", f"{stored.name} is stored as {stored.dtype}, not as floats.")
+    check_floats(stored)
 
 
 def _check_rank(pair: Pair) -> None:

@@ -11,6 +11,7 @@ from veneer.errors import FormatError, UnsupportedAdapter
 from veneer.formats import gguf, gguf_tensors, peft
 from veneer.formats.gguf import GgufHeader
 from veneer.formats.naming import TOKEN_EMBEDDING
+from veneer.formats.peft_values import ALPHA_MAX
 from veneer.identity import Digest, digest_from
 
 _SIDES: Final = {".lora_a": "a", ".lora_b": "b"}
@@ -105,6 +106,6 @@ def _gguf_alpha(header: GgufHeader) -> float:
     alpha = header.metadata.get("adapter.lora.alpha")
     if not isinstance(alpha, float):
         raise FormatError("KEY", "The adapter does not say how strong it is (adapter.lora.alpha).")
-    if abs(alpha) > peft.ALPHA_MAX:
+    if abs(alpha) > ALPHA_MAX:
         raise FormatError("VALUE", f"The adapter's alpha of {alpha} is not believable.")
     return alpha

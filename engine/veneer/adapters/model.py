@@ -49,8 +49,8 @@ class Target(Struct, frozen=True, kw_only=True):
 
     `module` is the source's own name: a Hugging Face module path, or a GGUF tensor name. For
     `low_rank`, A is (rank, in_features) and B is (out_features, rank); for an embedding,
-    in_features is the size of the vocabulary. Sizes that an operation does not have are 0, and
-    `count` is the number of trained numbers.
+    in_features is the size of the vocabulary. `rows` replaces those of `tokens`, out_features wide.
+    Sizes that an operation does not have are 0, and `count` is the number of trained numbers.
     """
 
     module: str
@@ -60,6 +60,7 @@ class Target(Struct, frozen=True, kw_only=True):
     out_features: int = 0
     scaling: float = 1.0
     embedding: bool = False
+    tokens: tuple[int, ...] = ()
     count: int = 0
 
 

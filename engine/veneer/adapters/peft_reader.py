@@ -1,17 +1,20 @@
 """PEFT's two files: the config says how strongly, the weights say what.
 
-Order: the config -> the pairs of factors -> the strength of each, compared with what is stored.
+Order: the config -> the pairs of factors -> the strength of each, compared with what is stored ->
+what was trained beside them.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from veneer.adapters.contents import Contents, Matrix, Stored
+from veneer.adapters.beside import beside_part, check_beside
+from veneer.adapters.contents import Contents, Matrix, Part, Stored
 from veneer.adapters.factors import Pair, checked, low_rank
+from veneer.adapters.model import Kind
 from veneer.adapters.source import PEFT_CONFIG, PEFT_WEIGHTS, Source
 from veneer.errors import FormatError
 from veneer.formats import peft, safetensors
-from veneer.formats.peft_keys import pair_keys
+from veneer.formats.peft_keys import PeftKeys, sort_keys
 
 
 @contextmanager
@@ -22,7 +25,8 @@ def open_peft(source: Source) -> Generator[Contents]:
     with source.open(PEFT_WEIGHTS) as file:
         header = safetensors.read_header(file)
         stored = {t.name: Stored(t.name, t.dtype, t.shape) for t in header.tensors.values()}
-        pairs = _pairs(stored)
+        keys = sort_keys(stored)
+        pairs = _pairs(keys, stored)
         strengths = peft.strengths(config, tuple(pair.module for pair in pairs))
         for pair in pairs:
             _check_config(config, pair, strengths[pair.module])
@@ -31,22 +35,51 @@ def open_peft(source: Source) -> Generator[Contents]:
             return safetensors.read_tensor(file, header, name)
 
         yield Contents(
-            kind="lora",
-            parts=tuple(low_rank(pair, strengths[pair.module].scaling, read) for pair in pairs),
+            kind=_kind(config),
+            parts=(
+                *(low_rank(pair, strengths[pair.module].scaling, read) for pair in pairs),
+                *_beside(config, keys, pairs, stored, strengths),
+            ),
             tensors=stored,
             read=read,
             base_model=config.base_model,
             base_revision=config.revision,
             base_digest=config.base_digest,
+            invocation_tokens=config.invocation_tokens,
             warnings=_missing_targets(config, pairs),
         )
 
 
-def _pairs(stored: dict[str, Stored]) -> tuple[Pair, ...]:
+def _kind(config: peft.PeftConfig) -> Kind:
+    if config.invocation_tokens:
+        return "alora"
+    return "dora" if config.beside.use_dora else "lora"
+
+
+def _pairs(keys: PeftKeys, stored: Mapping[str, Stored]) -> tuple[Pair, ...]:
     return tuple(
-        checked(Pair(keys.module, stored[keys.a], stored[keys.b], embedding=keys.embedding))
-        for keys in pair_keys(stored)
+        checked(Pair(pair.module, stored[pair.a], stored[pair.b], embedding=pair.embedding))
+        for pair in keys.pairs
     )
+
+
+def _beside(
+    config: peft.PeftConfig,
+    keys: PeftKeys,
+    pairs: tuple[Pair, ...],
+    stored: Mapping[str, Stored],
+    strengths: Mapping[str, peft.Strength],
+) -> tuple[Part, ...]:
+    parts = tuple(
+        beside_part(key, stored[key.name], config.beside, _scaling(strengths, key.module))
+        for key in keys.beside
+    )
+    check_beside(parts, {pair.module: pair for pair in pairs}, config.beside)
+    return parts
+
+
+def _scaling(strengths: Mapping[str, peft.Strength], module: str) -> float:
+    return strengths[module].scaling if module in strengths else 1.0
 
 
 def _check_config(config: peft.PeftConfig, pair: Pair, strength: peft.Strength) -> None:

@@ -5,14 +5,14 @@ targets are one whole tensor. Where a base stores several modules in one tensor,
 several, a target goes in pieces: its A with each of them, its B cut by rows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from veneer.adapters.base import Base
-from veneer.adapters.model import Adapter, Target
+from veneer.adapters.model import Adapter, Operation, Target
 from veneer.formats import naming
 from veneer.formats.rows import RowOrder, block_sizes, row_order
 
@@ -27,6 +27,22 @@ ProblemCode = Literal[
     "DUPLICATE",
     "NEEDS_OVERLAY",
 ]
+
+
+_NOT_EXECUTED: Final[Mapping[Operation, str]] = {
+    "magnitude": "has a DoRA magnitude",
+    "scale_outputs": "scales its outputs (IA³)",
+    "scale_inputs": "scales its inputs (IA³)",
+    "bias": "has a trained bias in place of the base's",
+    "add_bias": "has a trained bias beside its LoRA",
+    "replace": "is replaced whole",
+    "rows": "has retrained tokens",
+    "sparse": "is changed in single weights",
+    "direction": "is pushed in a direction",
+    "prompt": "is a trained prompt",
+    "prefix": "is a trained prefix",
+}
+"""What the stock lane does not execute, in words that follow a module's name."""
 
 
 class Problem(Struct, frozen=True, kw_only=True):
@@ -104,6 +120,8 @@ def _overlap(one: Piece, other: Piece) -> bool:
 
 
 def _place(adapter: Adapter, base: Base, target: Target) -> Placed | Problem:
+    if target.operation != "low_rank":
+        return _not_executed(target, base)
     place = lookup(adapter, base, target)
     if place is None:
         return _problem(
@@ -121,6 +139,14 @@ def _place(adapter: Adapter, base: Base, target: Target) -> Placed | Problem:
             "NEEDS_OVERLAY", target, "is a weight that llama.cpp uses without its adapters"
         )
     return _fitted(target, place, base)
+
+
+def _not_executed(target: Target, base: Base) -> Problem:
+    if any(token >= base.n_vocab for token in target.tokens):
+        what = f"has retrained token {max(target.tokens)}, and this base has only {base.n_vocab}"
+        return _problem("VOCABULARY", target, what)
+    what = f"{_NOT_EXECUTED[target.operation]}, which needs the overlay lane"
+    return _problem("NEEDS_OVERLAY", target, what)
 
 
 def _fitted(target: Target, place: naming.Place, base: Base) -> Placed | Problem:

@@ -11,23 +11,21 @@ Executing another field means moving its line from `_REFUSED` into `PeftConfig`.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, TypeGuard, cast
+from typing import Any, BinaryIO, Final
 
 from veneer.errors import FormatError, UnsupportedAdapter
+from veneer.formats import peft_values as values
 from veneer.formats.patterns import Pattern, compile_pattern, is_plain
+from veneer.formats.peft_beside import BESIDE_FIELDS, Beside, read_beside
 from veneer.formats.strict_json import parse_object
 from veneer.identity import Digest, digest_from
 
 _CONFIG_MAX = 1 << 20
-_RANK_MAX = 65_536
-ALPHA_MAX = 1e6
-"""The largest |alpha| that is believed; trained ones stay below 10,000."""
 BASE_DIGEST_KEY = "veneer.base_sha256"
 """Under it an adapter of any format may name the very file it was trained on."""
 _EXPRESSIONS_MAX = 256
 _STEPS_MAX = 10_000_000
 _COMPARISONS_MAX = 5_000_000
-_FILE = "adapter_config.json"
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,8 @@ class PeftConfig:
     base_model: str | None
     revision: str | None
     base_digest: Digest | None
+    invocation_tokens: tuple[int, ...]
+    beside: Beside
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,6 @@ class _Refusal:
 
 _OFF: Final[tuple[Any, ...]] = (None, False, [], {}, "")
 _REFUSED: Final = (
-    _Refusal("use_dora", _OFF, "it is a DoRA adapter, which also rescales the base's weights"),
-    _Refusal("lora_bias", _OFF, "it has trained biases (lora_bias)"),
-    _Refusal("bias", (None, "none"), "it was trained together with the base's biases"),
-    _Refusal("modules_to_save", _OFF, "it replaces whole modules of the base (modules_to_save)"),
     _Refusal(
         "init_lora_weights",
         (None, True, False, "gaussian", "orthogonal", "eva"),
@@ -79,9 +75,7 @@ _REFUSED: Final = (
         "it with PEFT's path_initial_model_for_weight_conversion first",
     ),
     _Refusal("layer_replication", _OFF, "it repeats layers of the base (layer_replication)"),
-    _Refusal("trainable_token_indices", _OFF, "it has retrained tokens (trainable_token_indices)"),
-    _Refusal("alora_invocation_tokens", _OFF, "it is an activated LoRA (aLoRA)"),
-    _Refusal("invocation_string", _OFF, "it is an activated LoRA (aLoRA)"),
+    _Refusal("invocation_string", _OFF, "it is an activated LoRA (aLoRA) of an early form"),
     _Refusal("megatron_config", _OFF, "it was trained with Megatron's parallel layers"),
     _Refusal("use_qalora", _OFF, "it is a QALoRA adapter, which groups its inputs"),
     _Refusal("target_parameters", _OFF, "it adapts bare parameters (target_parameters)"),
@@ -106,6 +100,8 @@ _EXECUTED: Final = frozenset(
         "target_modules",
         "base_model_name_or_path",
         "revision",
+        "alora_invocation_tokens",
+        *BESIDE_FIELDS,
         BASE_DIGEST_KEY,
     }
 )
@@ -138,21 +134,27 @@ def read_config(file: BinaryIO) -> PeftConfig:
     """
     raw = file.read(_CONFIG_MAX + 1)
     if len(raw) > _CONFIG_MAX:
-        raise FormatError("SIZE", f"{_FILE} is larger than {_CONFIG_MAX >> 20} MB.")
-    table = parse_object(raw, _FILE)
+        raise FormatError("SIZE", f"{values.FILE} is larger than {_CONFIG_MAX >> 20} MB.")
+    table = parse_object(raw, values.FILE)
     _refuse_other_kinds(table)
     _refuse_other_fields(table)
     return PeftConfig(
-        r=_rank(table.get("r"), "r"),
-        lora_alpha=_alpha(table.get("lora_alpha"), "lora_alpha"),
-        use_rslora=_flag(table, "use_rslora"),
-        fan_in_fan_out=_flag(table, "fan_in_fan_out"),
-        rank_pattern={k: _rank(v, k) for k, v in _table(table, "rank_pattern").items()},
-        alpha_pattern={k: _alpha(v, k) for k, v in _table(table, "alpha_pattern").items()},
-        target_modules=_names(table.get("target_modules")),
-        base_model=_text(table, "base_model_name_or_path"),
-        revision=_text(table, "revision"),
+        r=values.rank(table.get("r"), "r"),
+        lora_alpha=values.alpha(table.get("lora_alpha"), "lora_alpha"),
+        use_rslora=values.flag(table, "use_rslora"),
+        fan_in_fan_out=values.flag(table, "fan_in_fan_out"),
+        rank_pattern=values.ranks(table, "rank_pattern"),
+        alpha_pattern={
+            k: values.alpha(v, k) for k, v in values.table(table, "alpha_pattern").items()
+        },
+        target_modules=values.names(table.get("target_modules"), "target_modules"),
+        base_model=values.text(table, "base_model_name_or_path"),
+        revision=values.text(table, "revision"),
         base_digest=_base_digest(table),
+        invocation_tokens=values.numbers(
+            table.get("alora_invocation_tokens"), "alora_invocation_tokens"
+        ),
+        beside=read_beside(table),
     )
 
 
@@ -199,7 +201,9 @@ def _refuse_other_kinds(table: Mapping[str, Any]) -> None:
     if kind is None and "lora_parameters" in table:
         raise UnsupportedAdapter("This is the config of an MLX adapter, but not its weights.")
     if not isinstance(kind, str):
-        raise FormatError("CONFIG", f"{_FILE} does not say what kind of adapter it is (peft_type).")
+        raise FormatError(
+            "CONFIG", f"{values.FILE} does not say what kind of adapter it is (peft_type)."
+        )
     if kind != "LORA":
         message = f"This is an adapter of the kind {kind[:40]!r}; only LORA can be applied exactly."
         raise UnsupportedAdapter(message)
@@ -213,62 +217,13 @@ def _refuse_other_fields(table: Mapping[str, Any]) -> None:
     listed = _EXECUTED | _WITHOUT_EFFECT | {refusal.field for refusal in _REFUSED}
     for field, value in table.items():
         if field not in listed and value not in _OFF:
-            message = f"{_FILE} sets {field[:80]!r}, which this Veneer does not know."
+            message = f"{values.FILE} sets {field[:80]!r}, which this Veneer does not know."
             raise UnsupportedAdapter(message)
 
 
-def _rank(value: Any, field: str) -> int:
-    if type(value) is not int or not 1 <= value <= _RANK_MAX:
-        raise FormatError("CONFIG", f"{_FILE}: the rank {field[:80]!r} is {value!r:.80}.")
-    return value
-
-
-def _alpha(value: Any, field: str) -> float:
-    if type(value) not in (int, float) or not abs(value) <= ALPHA_MAX:
-        raise FormatError("CONFIG", f"{_FILE}: the alpha {field[:80]!r} is {value!r:.80}.")
-    return float(value)
-
-
-def _flag(table: Mapping[str, Any], field: str) -> bool:
-    value = table.get(field) or False
-    if not isinstance(value, bool):
-        raise FormatError("CONFIG", f"{_FILE}: {field} is {value!r:.80}.")
-    return value
-
-
-def _table(table: Mapping[str, Any], field: str) -> Mapping[str, Any]:
-    value: Any = table.get(field)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise FormatError("CONFIG", f"{_FILE}: {field} is not a table.")
-    return cast("dict[str, Any]", value)
-
-
-def _text(table: Mapping[str, Any], field: str) -> str | None:
-    value = table.get(field)
-    if value is None or isinstance(value, str):
-        return value or None
-    raise FormatError("CONFIG", f"{_FILE}: {field} is not text.")
-
-
 def _base_digest(table: Mapping[str, Any]) -> Digest | None:
-    said = _text(table, BASE_DIGEST_KEY)
+    said = values.text(table, BASE_DIGEST_KEY)
     digest = None if said is None else digest_from(said)
     if said is not None and digest is None:
-        raise FormatError("CONFIG", f"{_FILE}: {BASE_DIGEST_KEY} is not a SHA-256 digest.")
+        raise FormatError("CONFIG", f"{values.FILE}: {BASE_DIGEST_KEY} is not a SHA-256 digest.")
     return digest
-
-
-def _names(value: Any) -> tuple[str, ...] | None:
-    if value is None or isinstance(value, str):
-        return None
-    if _is_name_list(value):
-        return tuple(value)
-    raise FormatError("CONFIG", f"{_FILE}: target_modules is not a list of names.")
-
-
-def _is_name_list(value: Any) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(
-        isinstance(item, str) for item in cast("list[Any]", value)
-    )

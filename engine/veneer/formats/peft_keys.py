@@ -1,36 +1,52 @@
 """The tensor names in a PEFT adapter: which module, which factor.
 
-A name is the prefix `base_model.model.`, the module's path, and a suffix. The suffixes of
-plain LoRA are paired; every other one belongs to something that is not executed, and is refused
-with what it is. PEFT's own loader would drop an unexpected tensor with a log line.
+A name is the prefix `base_model.model.`, the module's path, and a suffix. The suffixes of plain
+LoRA are paired; those of what PEFT trains beside it say which operation they belong to; every
+other one is refused with what it is. PEFT's own loader would drop it with a log line.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeVar
 
 from veneer.errors import FormatError, UnsupportedAdapter
 
-_PREFIX: Final = "base_model.model."
+PREFIX: Final = "base_model.model."
 _KEY: Final = re.compile(
     r"(?P<module>[\w.\-]+)\.lora_(?P<embedding>embedding_)?(?P<side>[AB])"
     r"(?:\.(?P<adapter>[\w\-]+))??(?P<weight>\.weight)?",
     re.ASCII,
 )
 
-_FOREIGN: Final = (
-    (".lora_magnitude_vector", "a DoRA magnitude, which rescales the base's weights"),
-    (".lora_B.bias", "a trained bias of a LoRA layer (lora_bias)"),
-    (".modules_to_save", "a whole module trained beside the LoRA (modules_to_save)"),
-    (".original_module", "a copy of a module of the base (modules_to_save)"),
-    (".token_adapter", "retrained tokens (trainable_token_indices)"),
-    (".trainable_tokens", "retrained tokens (trainable_token_indices)"),
-    (".base_layer", "a copy of the base's own embedding, which may have been resized"),
-    ("norm.weight", "a trained normalisation"),
-    (".bias", "a trained bias of the base"),
-    (".weight", "a whole weight of the base (modules_to_save, or a resized embedding)"),
+_Found = TypeVar("_Found")
+_NAME: Final = r"(?:\.[\w\-]+)??"
+_BESIDE: Final[tuple[tuple["BesideOperation", re.Pattern[str]], ...]] = (
+    ("magnitude", re.compile(rf"(.+)\.lora_magnitude_vector{_NAME}(?:\.weight)?", re.ASCII)),
+    ("add_bias", re.compile(rf"(.+)\.lora_B{_NAME}\.bias", re.ASCII)),
+    ("rows", re.compile(rf"(.+)\.token_adapter\.trainable_tokens_delta{_NAME}", re.ASCII)),
+    ("bias", re.compile(rf"(.+?)(?:\.base_layer|\.modules_to_save{_NAME})?\.bias", re.ASCII)),
+    ("replace", re.compile(rf"(.+?)(?:\.modules_to_save{_NAME})?\.weight", re.ASCII)),
 )
+_FOREIGN: Final = (
+    (".original_module", "a copy of a module of the base (modules_to_save)"),
+    (
+        ".base_layer.weight",
+        "a copy of the base's own weight, which PEFT adds when embeddings are targeted; save the "
+        "adapter again with save_pretrained(..., save_embedding_layers=False)",
+    ),
+)
+
+BesideOperation = Literal["magnitude", "add_bias", "rows", "bias", "replace"]
+
+
+@dataclass(frozen=True)
+class BesideKey:
+    """A tensor trained beside the factors, and what it does to its module."""
+
+    module: str
+    operation: BesideOperation
+    name: str
 
 
 @dataclass(frozen=True)
@@ -47,28 +63,55 @@ class FactorKeys:
 
 
 @dataclass(frozen=True)
+class PeftKeys:
+    """The tensors of an adapter: at least one pair of factors, and what was trained beside."""
+
+    pairs: tuple[FactorKeys, ...]
+    beside: tuple[BesideKey, ...]
+
+
+@dataclass(frozen=True)
 class _Parsed:
     module: str
     side: str
     embedding: bool
 
 
-def pair_keys(names: Iterable[str]) -> tuple[FactorKeys, ...]:
-    """Pair the tensor names of an adapter, ordered by module.
+def sort_keys(names: Iterable[str]) -> PeftKeys:
+    """Sort the tensor names of an adapter, pairs and the rest each ordered by module.
 
-    Raises `FormatError` NAME (no PEFT name, or two names for one factor) or PAIR (a factor is
+    Raises `FormatError` NAME (no PEFT name, or two names for one thing) or PAIR (a factor is
     missing, or there is none at all), `UnsupportedAdapter` naming a tensor of another kind.
     """
     found: dict[tuple[str, str], tuple[str, bool]] = {}
+    beside: dict[tuple[str, str], BesideKey] = {}
     for name in names:
         parsed = _parse(name)
-        if (parsed.module, parsed.side) in found:
-            message = f"{parsed.module} has two factors {parsed.side}; it must be one adapter only."
-            raise FormatError("NAME", message)
-        found[parsed.module, parsed.side] = (name, parsed.embedding)
+        if isinstance(parsed, BesideKey):
+            _add(beside, (parsed.module, parsed.operation), parsed)
+        else:
+            _add(found, (parsed.module, parsed.side), (name, parsed.embedding))
     if not found:
-        raise FormatError("PAIR", "The adapter has no weights.")
-    return tuple(_pair(found, module) for module in sorted({module for module, _ in found}))
+        raise _no_factors(beside)
+    pairs = tuple(_pair(found, module) for module in sorted({module for module, _ in found}))
+    return PeftKeys(pairs, tuple(beside[key] for key in sorted(beside)))
+
+
+def _add(found: dict[tuple[str, str], _Found], key: tuple[str, str], value: _Found) -> None:
+    if key in found:
+        message = f"{key[0]} has two tensors {key[1]}; it must be one adapter only."
+        raise FormatError("NAME", message)
+    found[key] = value
+
+
+def _no_factors(beside: Mapping[tuple[str, str], BesideKey]) -> FormatError:
+    if not beside:
+        return FormatError("PAIR", "The adapter has no weights.")
+    return FormatError(
+        "PAIR",
+        "There are whole weights but no LoRA factors here: this is a model, or an adapter that is "
+        "merged into one already.",
+    )
 
 
 def _pair(found: dict[tuple[str, str], tuple[str, bool]], module: str) -> FactorKeys:
@@ -82,20 +125,28 @@ def _pair(found: dict[tuple[str, str], tuple[str, bool]], module: str) -> Factor
     return FactorKeys(module, a, b, embedding)
 
 
-def _parse(name: str) -> _Parsed:
-    if not name.startswith(_PREFIX):
-        message = f"The tensor {name[:120]!r} is not named as PEFT names them ({_PREFIX}…)."
+def _parse(name: str) -> _Parsed | BesideKey:
+    if not name.startswith(PREFIX):
+        message = f"The tensor {name[:120]!r} is not named as PEFT names them ({PREFIX}…)."
         raise FormatError("NAME", message)
-    match = _KEY.fullmatch(name, len(_PREFIX))
+    match = _KEY.fullmatch(name, len(PREFIX))
     # An embedding's factors are bare parameters, a layer's are modules with a weight.
     if match is None or bool(match["embedding"]) == bool(match["weight"]):
-        raise _foreign(name)
+        return _parse_beside(name)
     return _Parsed(match["module"], match["side"], bool(match["embedding"]))
 
 
+def _parse_beside(name: str) -> BesideKey:
+    if not any(part in name for part, _ in _FOREIGN):
+        for operation, pattern in _BESIDE:
+            match = pattern.fullmatch(name, len(PREFIX))
+            if match is not None and "lora_" not in match[1]:
+                return BesideKey(match[1], operation, name)
+    raise _foreign(name)
+
+
 def _foreign(name: str) -> UnsupportedAdapter:
-    plain = name.replace(".default", "")
-    what = next((what for part, what in _FOREIGN if part in plain), "of a kind that is unknown")
+    what = next((what for part, what in _FOREIGN if part in name), "of a kind that is unknown")
     return UnsupportedAdapter(
         f"This adapter cannot be applied exactly: the tensor {name[:120]!r} is {what}."
     )

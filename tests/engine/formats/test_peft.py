@@ -8,7 +8,7 @@ import pytest
 
 from veneer.errors import FormatError, UnsupportedAdapter
 from veneer.formats.peft import Strength, is_targeted, read_config, strengths
-from veneer.formats.peft_keys import FactorKeys, pair_keys
+from veneer.formats.peft_keys import BesideKey, FactorKeys, sort_keys
 
 Q0 = "model.layers.0.self_attn.q_proj"
 K0 = "model.layers.0.self_attn.k_proj"
@@ -111,11 +111,6 @@ def test_both_orders_of_the_base_matrix_are_the_same_adapter():
 @pytest.mark.parametrize(
     ("field", "value", "reason"),
     [
-        ("use_dora", True, "DoRA"),
-        ("lora_bias", True, "biases"),
-        ("bias", "all", "biases"),
-        ("bias", "lora_only", "biases"),
-        ("modules_to_save", ["lm_head"], "whole modules"),
         ("init_lora_weights", "pissa", "init_lora_weights"),
         ("init_lora_weights", "pissa_niter_16", "init_lora_weights"),
         ("init_lora_weights", "olora", "init_lora_weights"),
@@ -124,8 +119,6 @@ def test_both_orders_of_the_base_matrix_are_the_same_adapter():
         ("init_lora_weights", "lora_ga", "init_lora_weights"),
         ("init_lora_weights", "mica", "init_lora_weights"),
         ("layer_replication", [[0, 4], [2, 6]], "repeats layers"),
-        ("trainable_token_indices", [1, 2], "retrained tokens"),
-        ("alora_invocation_tokens", [1, 2], "aLoRA"),
         ("invocation_string", "<x>", "aLoRA"),
         ("megatron_config", {"a": 1}, "Megatron"),
         ("use_qalora", True, "QALoRA"),
@@ -190,6 +183,12 @@ def test_mlx_is_named():
         (FULL | {"revision": 1}, "CONFIG"),
         (FULL | {"target_modules": [1]}, "CONFIG"),
         (FULL | {"target_modules": 1}, "CONFIG"),
+        (FULL | {"bias": "some"}, "CONFIG"),
+        (FULL | {"use_dora": 1}, "CONFIG"),
+        (FULL | {"modules_to_save": [1]}, "CONFIG"),
+        (FULL | {"trainable_token_indices": [-1]}, "CONFIG"),
+        (FULL | {"trainable_token_indices": {"lm_head": "1"}}, "CONFIG"),
+        (FULL | {"alora_invocation_tokens": [True]}, "CONFIG"),
     ],
 )
 def test_broken_configs(raw, rule):
@@ -229,19 +228,19 @@ def key(module, rest):
 @pytest.mark.parametrize("name", ["", ".default", ".my-name"])
 def test_pairs_layers(name):
     a, b = key(Q0, f"lora_A{name}.weight"), key(Q0, f"lora_B{name}.weight")
-    assert pair_keys([b, a]) == (FactorKeys(Q0, a, b, embedding=False),)
+    assert sort_keys([b, a]).pairs == (FactorKeys(Q0, a, b, embedding=False),)
 
 
 @pytest.mark.parametrize("name", ["", ".default"])
 def test_pairs_embeddings(name):
     module = "model.embed_tokens"
     a, b = key(module, f"lora_embedding_A{name}"), key(module, f"lora_embedding_B{name}")
-    assert pair_keys([a, b]) == (FactorKeys(module, a, b, embedding=True),)
+    assert sort_keys([a, b]).pairs == (FactorKeys(module, a, b, embedding=True),)
 
 
 def test_pairs_are_ordered_by_module():
     names = [key(m, f"lora_{s}.weight") for m in (Q0, K0) for s in "AB"]
-    assert [keys.module for keys in pair_keys(names)] == [K0, Q0]
+    assert [keys.module for keys in sort_keys(names).pairs] == [K0, Q0]
 
 
 @pytest.mark.parametrize(
@@ -258,33 +257,57 @@ def test_pairs_are_ordered_by_module():
 )
 def test_broken_names(names, rule):
     with pytest.raises(FormatError) as caught:
-        pair_keys(names)
+        sort_keys(names)
     assert caught.value.rule == rule
+
+
+@pytest.mark.parametrize(
+    ("module", "rest", "operation"),
+    [
+        (Q0, "lora_magnitude_vector", "magnitude"),
+        (Q0, "lora_magnitude_vector.default.weight", "magnitude"),
+        (Q0, "lora_B.bias", "add_bias"),
+        (Q0, "lora_B.default.bias", "add_bias"),
+        (Q0, "bias", "bias"),
+        (Q0, "base_layer.bias", "bias"),
+        ("lm_head", "weight", "replace"),
+        ("lm_head", "modules_to_save.weight", "replace"),
+        ("lm_head", "modules_to_save.default.weight", "replace"),
+        ("model.layers.0.input_layernorm", "weight", "replace"),
+        ("model.embed_tokens", "token_adapter.trainable_tokens_delta", "rows"),
+        ("lm_head", "token_adapter.trainable_tokens_delta.default", "rows"),
+    ],
+)
+def test_what_is_trained_beside(module, rest, operation):
+    pair = [key(K0, "lora_A.weight"), key(K0, "lora_B.weight")]
+    (beside,) = sort_keys([*pair, key(module, rest)]).beside
+    assert beside == BesideKey(module, operation, key(module, rest))
+
+
+def test_one_tensor_for_each_thing_trained_beside():
+    names = [key(K0, rest) for rest in ("lora_A.weight", "lora_B.weight", "bias")]
+    with pytest.raises(FormatError, match="two tensors bias"):
+        sort_keys([*names, key(K0, "base_layer.bias")])
+
+
+def test_a_model_is_no_adapter():
+    with pytest.raises(FormatError, match="merged into one already"):
+        sort_keys([key(Q0, "weight"), key(K0, "weight")])
 
 
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        (key(Q0, "lora_magnitude_vector"), "DoRA"),
-        (key(Q0, "lora_magnitude_vector.default.weight"), "DoRA"),
-        (key(Q0, "lora_B.bias"), "bias of a LoRA"),
-        (key(Q0, "lora_B.default.bias"), "bias of a LoRA"),
-        (key("lm_head", "modules_to_save.weight"), "modules_to_save"),
-        (key("lm_head", "modules_to_save.default.weight"), "modules_to_save"),
-        (key("lm_head", "weight"), "modules_to_save"),
-        (key("lm_head", "base_layer.weight"), "copy of the base"),
-        (key("model.norm", "weight"), "normalisation"),
-        (key("model.layers.0.input_layernorm", "weight"), "normalisation"),
-        (key("model.embed_tokens", "token_adapter.trainable_tokens_delta"), "tokens"),
-        (key(Q0, "bias"), "bias of the base"),
+        (key("lm_head", "base_layer.weight"), "save_embedding_layers=False"),
+        (key("lm_head", "original_module.weight"), "copy of a module"),
         (key(Q0, "lora_E"), "unknown"),
         (key(Q0, "lora_A"), "unknown"),
-        (key(Q0, "lora_embedding_A.weight"), "whole weight"),
+        (key(Q0, "lora_embedding_A.weight"), "unknown"),
         (key(Q0, "ia3_l"), "unknown"),
     ],
 )
 def test_foreign_tensors_are_named(name, what):
     pair = [key(K0, "lora_A.weight"), key(K0, "lora_B.weight")]
     with pytest.raises(UnsupportedAdapter, match=what) as caught:
-        pair_keys([*pair, name])
+        sort_keys([*pair, name])
     assert name in str(caught.value)
