@@ -13,6 +13,8 @@ from veneer_app.reads import LibraryNow
 
 translate = text.translate
 _REASONS = 3
+# As the papers write them; other kinds are words.
+_KINDS = {"lora": "LoRA", "dora": "DoRA", "alora": "aLoRA", "ia3": "IA³"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _adapter(stored: StoredAdapter, report: CompatReport | None) -> LibraryRow:
 def kind_of(row: LibraryRow) -> str:
     """What it is, in a word."""
     if isinstance(row.stored, StoredAdapter):
-        return row.stored.adapter.kind.replace("_", " ").upper().replace("LORA", "LoRA")
+        return _KINDS.get(row.stored.adapter.kind, row.stored.adapter.kind.replace("_", " "))
     return translate("Library", "Base")
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from veneer.adapters.gguf_reader import is_adapter
 from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, source_format
 from veneer.errors import FormatError, NotFound
 from veneer.formats import gguf
@@ -125,10 +126,9 @@ def _adapters_in(found: tuple[Member, ...]) -> dict[str, tuple[Member, ...]]:
 def _gguf(file: BinaryIO, path: Path) -> Intake:
     file.seek(0)
     header = gguf.read_header(file)
-    is_adapter = header.text("general.type") == "adapter"
     # The name is ours, not the file's: a store of names without suffix has GGUF files too.
     name = path.name if path.suffix.lower() == ".gguf" else f"{path.name}.gguf"
-    return Intake("adapter" if is_adapter else "base", {name: path}, clean_name(path.stem))
+    return Intake("adapter" if is_adapter(header) else "base", {name: path}, clean_name(path.stem))
 
 
 def _peft(named: Path, config: Path, weights: Path) -> Intake:

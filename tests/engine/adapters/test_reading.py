@@ -248,7 +248,6 @@ def test_gguf_metadata_rules(changes, rule):
     [
         {"adapter__type": None},
         {"adapter__type": "control_vector"},
-        {"adapter__alora__invocation_tokens": np.array([1], np.uint32)},
         {"adapter__lora__new": True},
     ],
 )
