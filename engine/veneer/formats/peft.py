@@ -1,11 +1,12 @@
 """PEFT's `adapter_config.json`: what it says about strength, and what it asks for besides.
 
 A config has some forty fields, and a field that is overlooked changes what the adapter does
-without a trace. So every field is in one of three tables: those that are executed (`PeftConfig`),
+without a trace. So every field is in one of three tables: those that are read (`PeftConfig`),
 those that cannot matter once training is over (`_WITHOUT_EFFECT`), and those that are refused
 unless they are off, each with its reason (`_REFUSED`). A field in none of them must be off.
 
-Executing another field means moving its line from `_REFUSED` into `PeftConfig`.
+Reading another field means moving its line from `_REFUSED` into `PeftConfig`. That a field is read
+does not mean that it runs: `compat` refuses what the lane cannot execute.
 """
 
 import math
@@ -30,7 +31,7 @@ _COMPARISONS_MAX = 5_000_000
 
 @dataclass(frozen=True)
 class PeftConfig:
-    """The part of a config that is executed.
+    """The part of a config that is read.
 
     `fan_in_fan_out` tells PEFT in which order the base stores its matrix (GPT-2's Conv1D keeps
     the transpose). A and B have the same orientation either way, and a GGUF base stores every
@@ -88,7 +89,7 @@ _REFUSED: Final = (
     _Refusal("task_type", (None, "", "CAUSAL_LM"), "it was not made to generate text (task_type)"),
 )
 
-_EXECUTED: Final = frozenset(
+_READ: Final = frozenset(
     {
         "peft_type",
         "r",
@@ -214,7 +215,7 @@ def _refuse_other_fields(table: Mapping[str, Any]) -> None:
         value = table.get(refusal.field)
         if value not in refusal.off:
             raise UnsupportedAdapter(f"This adapter cannot be applied exactly: {refusal.reason}.")
-    listed = _EXECUTED | _WITHOUT_EFFECT | {refusal.field for refusal in _REFUSED}
+    listed = _READ | _WITHOUT_EFFECT | {refusal.field for refusal in _REFUSED}
     for field, value in table.items():
         if field not in listed and value not in _OFF:
             message = f"{values.FILE} sets {field[:80]!r}, which this Veneer does not know."

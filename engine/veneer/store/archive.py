@@ -126,7 +126,7 @@ def _zip_names(file: BinaryIO) -> Iterator[tuple[str, int]]:
         _check_count(len(archive.infolist()))
         for info in archive.infolist():
             _check_name(info.filename)
-            if info.is_dir():
+            if info.filename.endswith("/"):
                 continue
             if info.flag_bits & 1:
                 raise FormatError("VALUE", "The archive is encrypted; unpack it yourself.")
