@@ -69,7 +69,7 @@ def test_the_logits_are_those_of_peft(name: str, converted: Path, tmp_path: Path
         workspace.import_path(folder / "adapter", name="style")
         workspace.compose("base", [("style", 1.0)], name="stack")
         alone = workspace.logits(ids, "base")
-        found = workspace.logits(ids, "stack")
+        found = workspace.logits(ids, "stack", confirm_base=True)
     report.add(name, "logits, base alone", float(np.abs(alone - plain).max()))
     report.add(name, "logits, LoRA on everything", float(np.abs(found - wanted).max()))
     assert np.abs(alone - plain).max() < TOLERANCE

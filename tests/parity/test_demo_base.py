@@ -151,7 +151,7 @@ def test_check_and_probe_agree_with_peft(
     out = tmp_path / "logits.npy"
     ids = ask(root, "probe", "--text", TEXT, "--composition", "smol")["token_ids"]
     words = ["probe", "--ids", ",".join(map(str, ids)), "--out", str(out)]
-    ask(root, *words, "--composition", f"{name}-stack")
+    ask(root, *words, "--composition", f"{name}-stack", "--confirm-base")
     found = np.load(out)
     wanted = peft_logits(model, folder, strength, ids)
     with torch.no_grad():

@@ -4,50 +4,61 @@ Order: the config -> the pairs of factors -> the strength of each, compared with
 what was trained beside them.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from veneer.adapters.beside import beside_part, check_beside
 from veneer.adapters.contents import Contents, Matrix, Part, Stored
 from veneer.adapters.factors import Pair, checked, low_rank
 from veneer.adapters.model import Kind
+from veneer.adapters.peft_others import open_other
 from veneer.adapters.source import PEFT_CONFIG, PEFT_WEIGHTS, Source
 from veneer.errors import FormatError
 from veneer.formats import peft, safetensors
 from veneer.formats.peft_keys import PeftKeys, sort_keys
+from veneer.formats.peft_kinds import KINDS
 
 
 @contextmanager
 def open_peft(source: Source) -> Generator[Contents]:
     """Open a PEFT adapter. Raises `FormatError` and `UnsupportedAdapter`."""
     with source.open(PEFT_CONFIG) as file:
-        config = peft.read_config(file)
+        table = peft.read_table(file)
     with source.open(PEFT_WEIGHTS) as file:
         header = safetensors.read_header(file)
         stored = {t.name: Stored(t.name, t.dtype, t.shape) for t in header.tensors.values()}
-        keys = sort_keys(stored)
-        pairs = _pairs(keys, stored)
-        strengths = peft.strengths(config, tuple(pair.module for pair in pairs))
-        for pair in pairs:
-            _check_config(config, pair, strengths[pair.module])
 
         def read(name: str) -> Matrix:
             return safetensors.read_tensor(file, header, name)
 
-        yield Contents(
-            kind=_kind(config),
-            parts=(
-                *(low_rank(pair, strengths[pair.module].scaling, read) for pair in pairs),
-                *_beside(config, keys, pairs, stored, strengths),
-            ),
-            tensors=stored,
-            read=read,
-            base_model=config.base_model,
-            base_revision=config.revision,
-            base_digest=config.base_digest,
-            invocation_tokens=config.invocation_tokens,
-            warnings=_missing_targets(config, pairs),
-        )
+        make = open_other if table.get("peft_type") in KINDS else _lora
+        yield make(table, stored, read)
+
+
+def _lora(
+    table: Mapping[str, Any], stored: Mapping[str, Stored], read: Callable[[str], Matrix]
+) -> Contents:
+    config = peft.judged(table)
+    keys = sort_keys(stored)
+    pairs = _pairs(keys, stored)
+    strengths = peft.strengths(config, tuple(pair.module for pair in pairs))
+    for pair in pairs:
+        _check_config(config, pair, strengths[pair.module])
+    return Contents(
+        kind=_kind(config),
+        parts=(
+            *(low_rank(pair, strengths[pair.module].scaling, read) for pair in pairs),
+            *_beside(config, keys, pairs, stored, strengths),
+        ),
+        tensors=stored,
+        read=read,
+        base_model=config.base_model,
+        base_revision=config.revision,
+        base_digest=config.base_digest,
+        invocation_tokens=config.invocation_tokens,
+        warnings=_missing_targets(config, pairs),
+    )
 
 
 def _kind(config: peft.PeftConfig) -> Kind:

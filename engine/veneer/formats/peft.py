@@ -127,16 +127,25 @@ _WITHOUT_EFFECT: Final = frozenset(
 )
 
 
-def read_config(file: BinaryIO) -> PeftConfig:
-    """Read and judge an open `adapter_config.json`.
-
-    Raises `FormatError` SIZE, JSON or CONFIG for a bad file, `UnsupportedAdapter` with the reason
-    for a good one that asks for more than is executed.
-    """
+def read_table(file: BinaryIO) -> Mapping[str, Any]:
+    """An open `adapter_config.json` as it is. Raises `FormatError` SIZE or JSON."""
     raw = file.read(_CONFIG_MAX + 1)
     if len(raw) > _CONFIG_MAX:
         raise FormatError("SIZE", f"{values.FILE} is larger than {_CONFIG_MAX >> 20} MB.")
-    table = parse_object(raw, values.FILE)
+    return parse_object(raw, values.FILE)
+
+
+def read_config(file: BinaryIO) -> PeftConfig:
+    """Read and judge the open config of a LoRA.
+
+    Raises `FormatError` SIZE, JSON or CONFIG for a bad file, `UnsupportedAdapter` with the reason
+    for a good one that asks for more than is known.
+    """
+    return judged(read_table(file))
+
+
+def judged(table: Mapping[str, Any]) -> PeftConfig:
+    """What the config of a LoRA says. Raises as `read_config`."""
     _refuse_other_kinds(table)
     _refuse_other_fields(table)
     return PeftConfig(
@@ -206,7 +215,7 @@ def _refuse_other_kinds(table: Mapping[str, Any]) -> None:
             "CONFIG", f"{values.FILE} does not say what kind of adapter it is (peft_type)."
         )
     if kind != "LORA":
-        message = f"This is an adapter of the kind {kind[:40]!r}; only LORA can be applied exactly."
+        message = f"This is an adapter of the kind {kind[:40]!r}, which cannot be applied exactly."
         raise UnsupportedAdapter(message)
 
 
