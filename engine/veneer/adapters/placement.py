@@ -153,13 +153,15 @@ def _fitted(target: Target, place: naming.Place, base: Base) -> Placed | Problem
     embeds = place.blocks[0] == naming.TOKEN_EMBEDDING
     if target.embedding != embeds:
         return _problem("SHAPE", target, "is an embedding on one side and a layer on the other")
-    found = [naming.stored(base.architecture, block, base.tensors) for block in place.blocks]
+    found = [_stored(place, block, base) for block in place.blocks]
     stored = [item for item in found if item is not None]
     if len(stored) < len(found):
         message = f"This base has no {place.blocks[found.index(None)]} for {target.module}"
         return Problem(code="MISSING_TENSOR", message=message, tensor=target.module)
     if any(not _has_expert(place, base.tensors[item.tensor]) for item in stored):
-        return _problem("SHAPE", target, "is one matrix here and a stack of experts there")
+        alone = place.expert is None
+        what = "is one matrix here and a stack of experts there" if alone else "is no expert here"
+        return _problem("SHAPE", target, what)
     pieces = tuple(_joined(_pieces(place, stored, base)))
     wide = {inputs_and_outputs(base, item.tensor)[0] for item in stored}
     shape = (max(wide), sum(piece.size for piece in pieces))
@@ -167,8 +169,17 @@ def _fitted(target: Target, place: naming.Place, base: Base) -> Placed | Problem
     ordered = row_order(place.rows, target.out_features, base.heads) is not None
     if shape == wanted and ordered and len(wide) == 1:
         return Placed(target, place.rows, pieces)
+    if base.heads_differ and (not pieces or shape == wanted):
+        what = "has rows by attention heads, in which the layers of this base differ"
+        return _problem("SHAPE", target, what)
     what = f"is {_size(wanted)} in the adapter and {_size(shape)} in this base"
     return _problem("SHAPE", target, what)
+
+
+def _stored(place: naming.Place, block: str, base: Base) -> naming.Stored | None:
+    if place.whole and block in base.tensors:
+        return naming.Stored(block)
+    return naming.stored(base.architecture, block, base.tensors)
 
 
 def _has_expert(place: naming.Place, shape: tuple[int, ...]) -> bool:

@@ -24,13 +24,15 @@ class Place:
     """The blocks of a module's rows, by the GGUF name each has when it is stored apart.
 
     `rows` is what became of their order. `expert` is the number of the expert whose matrix it is.
-    `deaf` weights are multiplied by llama.cpp without a look at its adapters.
+    `deaf` weights are multiplied by llama.cpp without a look at its adapters. `whole` means the
+    tensor of that name with everything that is in it, as an adapter in GGUF form means it.
     """
 
     blocks: tuple[str, ...]
     rows: RowOrder = "same"
     expert: int | None = None
     deaf: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,10 @@ def place_tensor(architecture: str, tensor: str) -> Place | None:
     match = _BLOCK.fullmatch(tensor)
     inner = _gguf_roles(architecture)
     if tensor in outer:
-        return Place((tensor,), deaf=outer[tensor].deaf)
+        return Place((tensor,), deaf=outer[tensor].deaf, whole=True)
     if match is None or match[2] not in inner:
         return None
-    return Place((tensor,), deaf=inner[match[2]].deaf)
+    return Place((tensor,), deaf=inner[match[2]].deaf, whole=True)
 
 
 def stored(architecture: str, block: str, tensors: Container[str]) -> Stored | None:

@@ -221,3 +221,11 @@ def test_blocks_of_different_widths_are_not_one_module():
 def test_rows_that_the_heads_do_not_divide():
     base = base_of("phi2", {"attn_qkv": (16, 33)})
     assert refused(base, target(Q, 16, 16)).code == "SHAPE"
+
+
+@pytest.mark.parametrize(("tensor", "rows"), [("ffn_up", 48), ("attn_qkv", 32)])
+def test_a_packed_tensor_is_whole_to_an_adapter_in_gguf_form(tensor, rows):
+    name = f"blk.0.{tensor}.weight"
+    made = target(name, 16, rows)
+    found = pieces(TOGETHER, made, source_format="gguf", architecture="phi3")
+    assert found == {name: (Piece(name, start=0, first=0, size=rows),)}

@@ -25,7 +25,7 @@ from veneer.formats.naming import Place, Stored, place_module, place_tensor, sto
 )
 def test_llama_modules(module, tensor, rows):
     assert place_module("llama", module) == Place((tensor,), rows)
-    assert place_tensor("llama", tensor) == Place((tensor,))
+    assert place_tensor("llama", tensor) == Place((tensor,), whole=True)
 
 
 @pytest.mark.parametrize(
@@ -117,8 +117,10 @@ def test_other_tensors_have_no_place(tensor):
 
 
 def test_tensors_that_hold_several_blocks():
-    assert place_tensor("phi3", "blk.1.attn_qkv.weight") == Place(("blk.1.attn_qkv.weight",))
-    assert place_tensor("deepseek2", "output.weight") == Place(("output.weight",), deaf=True)
+    packed = Place(("blk.1.attn_qkv.weight",), whole=True)
+    assert place_tensor("phi3", "blk.1.attn_qkv.weight") == packed
+    head = Place(("output.weight",), deaf=True, whole=True)
+    assert place_tensor("deepseek2", "output.weight") == head
 
 
 @pytest.mark.parametrize(
