@@ -135,7 +135,17 @@ def _check_tokenizer(header: GgufHeader, n_vocab: int) -> None:
         if isinstance(values, np.ndarray) and values.size != n_vocab:
             raise FormatError("ARRAY", f"{key} has {values.size} entries for {n_vocab} tokens.")
     _check_unique(header.strings("tokenizer.ggml.tokens"))
+    if header.text("tokenizer.ggml.model") == "llama":
+        _check_bytes(frozenset(header.strings("tokenizer.ggml.tokens")))
     _check_special_tokens(header, n_vocab)
+
+
+def _check_bytes(tokens: frozenset[bytes]) -> None:
+    """SentencePiece spells what it has no word for, and llama.cpp aborts where it cannot."""
+    for byte in range(256):
+        if b"<0x%02X>" % byte not in tokens and bytes([byte]) not in tokens:
+            message = f"The tokenizer has no token for the byte {byte:#04x}, so not for every text."
+            raise FormatError("VALUE", message)
 
 
 def _check_special_tokens(header: GgufHeader, n_vocab: int) -> None:

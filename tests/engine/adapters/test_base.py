@@ -255,7 +255,7 @@ def test_weights_that_llama_cpp_cannot_multiply():
         craft.u32("llama.feed_forward_length", 4),
         craft.u32("llama.attention.head_count", 1),
         craft.f32("llama.attention.layer_norm_rms_epsilon", 1e-5),
-        craft.string("tokenizer.ggml.model", "llama"),
+        craft.string("tokenizer.ggml.model", "gpt2"),
         craft.array("tokenizer.ggml.tokens", craft.STRING, [craft.text("a")]),
     ]
     tensors = [craft.tensor("token_embd.weight", (4, 1), type_id=26)]
@@ -280,3 +280,22 @@ def test_demo_base():
     assert base.tied_embeddings
     assert base.parameters == 134_515_008
     assert base.bytes == 98_362_432
+
+
+def test_a_sentencepiece_tokenizer_can_spell_every_byte():
+    words = [f"<0x{byte:02X}>" for byte in range(256)]
+    sizes = {name: (len(words), tiny.WIDTH) for name in ("token_embd.weight", "output.weight")}
+    changes = {
+        "tokenizer.ggml.model": "llama",
+        "tokenizer.ggml.tokens": words,
+        "tokenizer.ggml.scores": None,
+        "tokenizer.ggml.token_type": None,
+    }
+    assert read_base(tiny.base_file(changes, sizes)).n_vocab == 256
+    assert read_base(
+        tiny.base_file(changes | {"tokenizer.ggml.tokens": ["A", *words[:65], *words[66:]]}, sizes)
+    )
+    short = ["a word", *words[:10], *words[11:]]
+    with pytest.raises(FormatError, match="no token for the byte 0x0a") as caught:
+        read_base(tiny.base_file(changes | {"tokenizer.ggml.tokens": short}, sizes))
+    assert caught.value.rule == "VALUE"

@@ -14,6 +14,7 @@ def base_bytes(context: int) -> bytes:
     """The tiny base with a vocabulary of bytes alone, so that every text is many tokens."""
     changes = {
         "llama.context_length": context,
+        "tokenizer.ggml.model": "llama",
         "tokenizer.ggml.tokens": WORDS,
         "tokenizer.ggml.scores": np.zeros(len(WORDS), np.float32),
         "tokenizer.ggml.token_type": np.array([2, 3, 3] + [6] * 256, np.int32),
