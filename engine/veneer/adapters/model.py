@@ -44,7 +44,7 @@ Operation = Literal[
 """What is done to one weight or layer. Only the first is executed by the stock lane."""
 
 
-class Target(Struct, frozen=True, kw_only=True):
+class Target(Struct, frozen=True, kw_only=True, gc=False):
     """One thing that an adapter does: an operation on a weight, or on a layer.
 
     `module` is the source's own name: a Hugging Face module path, or a GGUF tensor name. For
