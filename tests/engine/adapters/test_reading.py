@@ -331,3 +331,31 @@ def test_source_is_opened_by_name_only():
     source = Recording(tiny.peft_files(tiny.factors()))
     read_adapter(source)
     assert source.opened == ["adapter_config.json", "adapter_model.safetensors"]
+
+
+UNSLOTH_LANGUAGE_ONLY = (
+    r"(?:.*?(?:language|text).*?(?:self_attn|attention|attn|mlp|feed_forward|ffn|dense)"
+    r".*?(?:k_proj|v_proj|q_proj|o_proj|gate_proj|up_proj|down_proj).*?)|"
+    r"(?:\bmodel\.layers\.[\d]{1,}\.(?:self_attn|attention|attn|mlp|feed_forward|ffn|dense)"
+    r"\.(?:(?:k_proj|v_proj|q_proj|o_proj|gate_proj|up_proj|down_proj)))"
+)
+"""What Unsloth writes as target_modules when only a model's language layers are trained."""
+
+
+def test_reads_what_unsloth_exports():
+    files = tiny.peft_files(
+        tiny.factors(),
+        auto_mapping={
+            "base_model_class": "LlamaForCausalLM",
+            "parent_library": "transformers.models.llama.modeling_llama",
+            "unsloth_fixed": True,
+        },
+        base_model_name_or_path="unsloth/tiny-5k-bnb-4bit",
+        target_modules=UNSLOTH_LANGUAGE_ONLY,
+        lora_dropout=0,
+        use_rslora=True,
+    )
+    adapter = read_adapter(files)
+    assert (adapter.base_model, adapter.warnings) == ("unsloth/tiny-5k-bnb-4bit", ())
+    assert [target.module for target in adapter.targets] == sorted(tiny.MODULES)
+    assert {target.scaling for target in adapter.targets} == {8 / math.sqrt(4)}
