@@ -113,7 +113,8 @@ class Activator:
                             cancel.check()
                         self._journal.commit(number, timings)
                     self._publish(number, prepared, timings)
-            self._stacks.mark_suspect(composition.id, None)
+            if composition.suspect is not None:
+                self._stacks.mark_suspect(composition.id, None)
             done = msgspec.structs.replace(
                 _activation(self._journal.get(number), changed=True), timings_ms=timings
             )

@@ -17,7 +17,7 @@ from veneer.runtime.llama import Context, LoadedAdapter, Model
 
 _PROBE_CONTEXT = 256
 _MAX_PROOFS = 1024
-_PROBE_TEXT = "The quick brown fox jumps over the lazy dog. 1 + 1 ="
+_PROBE_TEXT = "The fox said: 1 + 1 ="
 
 AdapterSet = Sequence[tuple[LoadedAdapter, float]]
 Proof = tuple[tuple[Digest, float], ...]

@@ -28,6 +28,7 @@ class Library:
         self._catalog = catalog
         self._objects = objects
         self._verifier = verifier
+        self._fitting: dict[tuple[Digest, Digest], CompatReport] = {}
 
     def bases(self) -> tuple[StoredBase, ...]:
         """Every base, by name."""
@@ -68,8 +69,14 @@ class Library:
         return self.adapter(resolve(ref, pool).digest)
 
     def check(self, adapter: Digest, base: Digest) -> CompatReport:
-        """Whether, and how completely, the adapter applies to the base."""
-        return check(self.adapter(adapter).adapter, self.base(base).base, base)
+        """Whether, and how completely, the adapter applies to the base. Raises `NotFound`."""
+        layer, below = self.adapter(adapter), self.base(base)
+        report = self._fitting.get((adapter, base)) or check(layer.adapter, below.base, base)
+        if report.ok:
+            # Both are named by their bytes, so this verdict can never become another one. A
+            # refusal may be long, and nobody asks for it at every switch.
+            self._fitting[adapter, base] = report
+        return report
 
     def source(self, stored: StoredAdapter) -> Source:
         """The files of a stored adapter."""
