@@ -70,6 +70,7 @@ def adapter_facts(stored: StoredAdapter) -> dict[str, Any]:
     """Everything about an adapter."""
     facts = msgspec.to_builtins(stored.adapter)
     facts["adapter_kind"] = facts.pop("kind")
+    facts["targets"] = [msgspec.structs.asdict(target) for target in stored.adapter.targets]
     notes = {"trigger_text": stored.trigger_text, "notes": stored.notes}
     return {**adapter_row(stored), **facts, **notes, "files": stored.files, "kind": "adapter"}
 

@@ -87,4 +87,21 @@ _CONFIRMATIONS = (
     "CREATE INDEX confirmations_by_generation ON confirmations(generation)",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS)
+_TARGETS_AS_ARRAYS = (
+    # store.catalog; a target's fields by place, for its names took most of the time of reading it
+    """UPDATE adapters SET record = json_set(record, '$.targets', (
+        SELECT json_group_array(json_array(
+            json_extract(value, '$.module'),
+            coalesce(json_extract(value, '$.operation'), 'low_rank'),
+            coalesce(json_extract(value, '$.rank'), 0),
+            coalesce(json_extract(value, '$.in_features'), 0),
+            coalesce(json_extract(value, '$.out_features'), 0),
+            coalesce(json_extract(value, '$.scaling'), 1.0),
+            json(iif(json_extract(value, '$.embedding'), 'true', 'false')),
+            json(coalesce(json_extract(value, '$.tokens'), '[]')),
+            coalesce(json_extract(value, '$.count'), 0)
+        )) FROM (SELECT value FROM json_each(record, '$.targets') ORDER BY key)
+    ))""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS, _TARGETS_AS_ARRAYS)
