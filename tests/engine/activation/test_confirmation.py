@@ -103,6 +103,12 @@ def test_looking_apart_needs_the_confirmation_too_and_keeps_none(asked: Workspac
     assert not asked.journal.is_confirmed(pair_of(asked))
 
 
+FIELDS = (
+    "module", "operation", "rank", "in_features", "out_features", "scaling", "embedding",
+    "tokens", "count",
+)  # fmt: skip
+
+
 def test_a_workspace_from_before_there_were_confirmations_is_brought_up(root: Path):
     with sqlite3.connect(root / "veneer.db") as database:
         database.execute("DROP TABLE confirmations")
@@ -112,6 +118,12 @@ def test_a_workspace_from_before_there_were_confirmations_is_brought_up(root: Pa
         for later in ("origin", "groups", "tokenizer", "key_length", "value_length"):
             del older[later]
         database.execute("UPDATE bases SET record = ?", (json.dumps(older),))
+        for name, record in database.execute("SELECT name, record FROM adapters").fetchall():
+            older = json.loads(record)
+            older["targets"] = [dict(zip(FIELDS, t, strict=True)) for t in older["targets"]]
+            database.execute(
+                "UPDATE adapters SET record = ? WHERE name = ?", (json.dumps(older), name)
+            )
     with Workspace.open(root) as workspace:
         assert workspace.check("pirate", "smol").applies == 60
         assert workspace.activate("pirates", confirm_base=True).value.changed
