@@ -34,6 +34,7 @@ FormatRule = Literal[
     "CONFIG",  # adapter_config.json is missing something or contradicts the tensors
     "NONFINITE",  # NaN or infinity among the weights
     "PAIR",  # lora A without B, or B without A
+    "INDEX",  # an entry outside its matrix, out of order, or twice
 ]
 
 

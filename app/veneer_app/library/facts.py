@@ -69,7 +69,9 @@ def _none() -> str:
 def _of_adapter(stored: StoredAdapter) -> tuple[Fact, ...]:
     adapter = stored.adapter
     ranks = ", ".join(map(str, adapter.ranks[:6]))
-    form = {"peft": "PEFT", "mlx": "MLX", "gguf": "GGUF"}[adapter.source_format]
+    form = {"peft": "PEFT", "mlx": "MLX", "gguf": "GGUF", "lone": "safetensors"}[
+        adapter.source_format
+    ]
     return (
         (translate("Facts", "Made for"), text.plain(adapter.base_model, 120)),
         (translate("Facts", "Architecture"), text.plain(adapter.architecture, 40)),

@@ -25,7 +25,7 @@ Kind = Literal[
 ]
 """The kinds of adapter, by their leading part. rsLoRA is a LoRA with another scaling."""
 
-SourceFormat = Literal["peft", "mlx", "gguf"]
+SourceFormat = Literal["peft", "mlx", "gguf", "lone"]
 
 Operation = Literal[
     "low_rank",  # y += scaling · B·(A·x); what LoRA, VeRA, LoHa and LoKr come to

@@ -32,13 +32,14 @@ def open_peft(source: Source) -> Generator[Contents]:
         def read(name: str) -> Matrix:
             return safetensors.read_tensor(file, header, name)
 
-        make = open_other if table.get("peft_type") in KINDS else _lora
+        make = open_other if table.get("peft_type") in KINDS else lora_contents
         yield make(table, stored, read)
 
 
-def _lora(
+def lora_contents(
     table: Mapping[str, Any], stored: Mapping[str, Stored], read: Callable[[str], Matrix]
 ) -> Contents:
+    """A LoRA by its config and its tensors, under PEFT's names. Raises as `open_peft`."""
     config = peft.judged(table)
     keys = sort_keys(stored)
     pairs = _pairs(keys, stored)

@@ -10,6 +10,7 @@ from typing import Final
 
 from veneer.adapters.contents import Contents
 from veneer.adapters.gguf_reader import open_gguf
+from veneer.adapters.lone_reader import open_lone
 from veneer.adapters.mlx_reader import open_mlx
 from veneer.adapters.model import Adapter, SourceFormat
 from veneer.adapters.peft_reader import open_peft
@@ -19,6 +20,7 @@ _READERS: Final[Mapping[SourceFormat, Callable[[Source], AbstractContextManager[
     "peft": open_peft,
     "mlx": open_mlx,
     "gguf": open_gguf,
+    "lone": open_lone,
 }
 
 

@@ -3,6 +3,7 @@
 The names of the files decide; nothing is opened here. Pickles are refused by their names.
 """
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import BinaryIO, Final, Protocol
 
@@ -43,7 +44,9 @@ def source_format(source: Source) -> SourceFormat:
         return "gguf"
     if ggufs:
         raise FormatError("COUNT", f"There are {len(ggufs)} GGUF files here; import one at a time.")
-    raise _no_adapter(names)
+    if PEFT_CONFIG not in names and len(_weights(names)) == 1 and not _is_split(names):
+        return "lone"
+    raise refusal(names) or FormatError("MAGIC", "There is no adapter here.")
 
 
 def gguf_name(source: Source) -> str:
@@ -51,7 +54,21 @@ def gguf_name(source: Source) -> str:
     return next(name for name in source.names() if name.lower().endswith(".gguf"))
 
 
-def _no_adapter(names: tuple[str, ...]) -> FormatError | PickleRefused | UnsupportedAdapter:
+def weights_name(source: Source) -> str:
+    """The name of the one safetensors file of a source whose format is "lone"."""
+    return _weights(source.names())[0]
+
+
+def _weights(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.lower().endswith(".safetensors")]
+
+
+def _is_split(names: Iterable[str]) -> bool:
+    return any(name.lower().startswith("adapter_model-") for name in names)
+
+
+def refusal(names: Iterable[str]) -> FormatError | PickleRefused | UnsupportedAdapter | None:
+    """Why files of these names are no adapter, where the names alone tell."""
     lower = [name.lower() for name in names]
     if any(name.endswith(_PICKLES) for name in lower):
         return PickleRefused(
@@ -59,14 +76,14 @@ def _no_adapter(names: tuple[str, ...]) -> FormatError | PickleRefused | Unsuppo
             "opened, so Veneer never opens one. Load it where it was trained and save it again "
             "with PEFT's save_pretrained(..., safe_serialization=True)."
         )
-    if any(name.startswith("adapter_model-") for name in lower):
+    if _is_split(lower):
         return UnsupportedAdapter("The adapter is split into several files; save it as one.")
-    if any(name.endswith(".safetensors") for name in lower):
+    if _weights(lower):
         return FormatError(
             "CONFIG",
-            f"There are weights, but no {PEFT_CONFIG} beside them. Without it nobody can know how "
-            "strongly they were meant to be applied.",
+            f"There are several files with weights, but no {PEFT_CONFIG} beside them. Without it "
+            "nobody can know how strongly they were meant to be applied.",
         )
-    if PEFT_CONFIG in names:
+    if PEFT_CONFIG in lower:
         return FormatError("CONFIG", f"There is a {PEFT_CONFIG}, but no {PEFT_WEIGHTS}.")
-    return FormatError("MAGIC", "There is no adapter here.")
+    return None

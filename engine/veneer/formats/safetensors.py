@@ -94,6 +94,16 @@ def read_tensor(file: BinaryIO, header: SafetensorsHeader, name: str) -> NDArray
     return read_floats(file, tensor.start, tensor.dtype, tensor.shape, name)
 
 
+def read_indices(file: BinaryIO, header: SafetensorsHeader, name: str) -> NDArray[np.int32]:
+    """The I32 tensor `name`. Raises `FormatError` DTYPE or TRUNCATED."""
+    tensor = header.tensors[name]
+    if tensor.dtype != "I32":
+        raise FormatError("DTYPE", f"{name} is stored as {tensor.dtype}, not as I32.")
+    file.seek(tensor.start)
+    raw = _read(file, tensor.stop - tensor.start)
+    return np.frombuffer(raw, "<i4").reshape(tensor.shape)
+
+
 def _raw_header(file: BinaryIO, size: int) -> bytes:
     if size < 10:
         raise FormatError("SIZE", "The file is too small to be a safetensors file.")

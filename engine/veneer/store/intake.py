@@ -4,22 +4,26 @@ Nothing is copied and nothing is remembered here. Bytes are only looked at as fa
 tell the two kinds of GGUF apart, or to list an archive.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from veneer.adapters.gguf_reader import is_adapter
-from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, source_format
-from veneer.errors import FormatError, NotFound
+from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, refusal
+from veneer.errors import FormatError, NotFound, VeneerError
 from veneer.formats import gguf
 from veneer.store.archive import Member, is_archive, members
 from veneer.store.fs import Fs
-from veneer.store.records import OpenedSource
 from veneer.store.refs import clean_name
 
 _MAGIC = b"GGUF"
 _LISTED = 6
+_MODEL_CONFIG = "config.json"
+_WANTED = (
+    f"A base is a .gguf file. An adapter is a folder with {PEFT_CONFIG} and {PEFT_WEIGHTS}, a "
+    ".safetensors file, a .gguf file, or one of these in a .zip or .tar.gz."
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ def _directory(fs: Fs, path: Path) -> Intake:
     models = [name for name in names if name.lower().endswith(".gguf")]
     if len(models) == 1:
         return _file(fs, path / models[0])
+    if (lone := _lone_weights(names)) is not None:
+        return _file(fs, path / lone)
     inner = _inner_adapters(fs, path, names)
     if len(inner) == 1:
         return _directory(fs, path / inner[0])
@@ -61,8 +67,28 @@ def _directory(fs: Fs, path: Path) -> Intake:
         more = f" and {len(inner) - _LISTED} more" if len(inner) > _LISTED else ""
         message = f"There are {len(inner)} adapters in {path}: {listed}{more}. Import one of them."
         raise FormatError("COUNT", message)
-    _refuse(names)
-    raise FormatError("MAGIC", f"There is nothing to import in the folder {path}.")
+    raise _nothing_in(path, names)
+
+
+def _nothing_in(path: Path, names: Sequence[str]) -> VeneerError:
+    if not names:
+        return FormatError("MAGIC", f"The folder {path} is empty.")
+    if _MODEL_CONFIG in names:
+        return FormatError(
+            "MAGIC",
+            f"{path} is a whole model in Hugging Face's form ({_MODEL_CONFIG}), not an adapter. A "
+            "base comes as one GGUF file, which llama.cpp's convert_hf_to_gguf.py makes of it.",
+        )
+    listed = ", ".join(clean_name(name) for name in names[:_LISTED])
+    return refusal(names) or FormatError(
+        "MAGIC", f"There is nothing to import in the folder {path}, which holds {listed}. {_WANTED}"
+    )
+
+
+def _lone_weights(names: Iterable[str]) -> str | None:
+    """The one safetensors file of a folder with no config that would say more."""
+    weights = [name for name in names if name.lower().endswith(".safetensors")]
+    return weights[0] if len(weights) == 1 and not {PEFT_CONFIG, _MODEL_CONFIG} & {*names} else None
 
 
 def _inner_adapters(fs: Fs, path: Path, names: Iterable[str]) -> list[str]:
@@ -82,13 +108,10 @@ def _file(fs: Fs, path: Path) -> Intake:
         archived = is_archive(file)
     if archived:
         return _archive(fs, path)
-    if path.suffix.lower() != ".gguf":
-        _refuse([path.name])
-    raise FormatError(
-        "MAGIC",
-        f"{path.name} is neither a GGUF file nor a LoRA adapter (a folder with {PEFT_CONFIG} and "
-        f"{PEFT_WEIGHTS}, a .safetensors file, a .gguf file, or one of these in a .zip or "
-        ".tar.gz).",
+    if path.suffix.lower() == ".safetensors":
+        return Intake("adapter", {path.name: path}, clean_name(path.stem))
+    raise refusal([path.name]) or FormatError(
+        "MAGIC", f"{path.name} is neither a base nor an adapter. {_WANTED}"
     )
 
 
@@ -100,8 +123,8 @@ def _archive(fs: Fs, path: Path) -> Intake:
         message = f"There are {len(adapters)} adapters in {path.name}: {listed}. Unpack it first."
         raise FormatError("COUNT", message)
     if not adapters:
-        _refuse(member.file_name for member in found)
-        raise FormatError("MAGIC", f"There is no adapter in {path.name}.")
+        refused = refusal([member.file_name for member in found])
+        raise refused or FormatError("MAGIC", f"There is no adapter in {path.name}. {_WANTED}")
     ((folder, files),) = adapters.items()
     name = folder.rpartition("/")[2] or path.name.split(".")[0]
     return Intake("adapter", {member.file_name: member for member in files}, clean_name(name))
@@ -120,6 +143,8 @@ def _adapters_in(found: tuple[Member, ...]) -> dict[str, tuple[Member, ...]]:
                 adapters.setdefault(folder, (files[PEFT_CONFIG], files[weights]))
         if len(models) == 1:
             adapters.setdefault(folder, (models[0],))
+        if (lone := _lone_weights(files)) is not None:
+            adapters.setdefault(folder, (files[lone],))
     return adapters
 
 
@@ -139,12 +164,3 @@ def _peft(named: Path, config: Path, weights: Path) -> Intake:
 def _mlx(path: Path) -> Intake:
     files = {PEFT_CONFIG: path / PEFT_CONFIG, MLX_WEIGHTS: path / MLX_WEIGHTS}
     return Intake("adapter", files, clean_name(path.name))
-
-
-def _refuse(names: Iterable[str]) -> None:
-    """Raise the reason why files of these names are no adapter, where the names tell."""
-    source_format(OpenedSource(dict.fromkeys(names, _never_opened)))
-
-
-def _never_opened() -> BinaryIO:
-    raise AssertionError("the names alone decide")

@@ -4,7 +4,9 @@ import errno
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from tests.engine.adapters import tiny
 from tests.engine.faults import FaultyFs
@@ -17,6 +19,7 @@ from veneer.errors import (
     NameTaken,
     NotFound,
     PickleRefused,
+    UnsupportedAdapter,
     VeneerError,
 )
 from veneer.identity import sha256_bytes
@@ -164,6 +167,18 @@ def bad(tmp_path: Path, base_path: Path, adapter_paths: dict[str, Path]) -> dict
     weights = (adapter_paths["json"] / "adapter_model.safetensors").read_bytes()
     (folder / "cut" / "adapter_model.safetensors").write_bytes(weights[:-100])
     (folder / "nothing").mkdir()
+    (folder / "readme").mkdir()
+    (folder / "readme" / "README.md").touch()
+    (folder / "model").mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (folder / "model" / name).touch()
+    weight = np.ones((2, 2), np.float32)
+    save_file({"model.norm.weight": weight}, folder / "model.safetensors")
+    image = "lora_unet_mid_block_attentions_0_proj_in"
+    save_file({f"{image}.lora_down.weight": weight}, folder / "image.safetensors")
+    (folder / "two").mkdir()
+    for name in ("a.safetensors", "b.safetensors"):
+        (folder / "two" / name).touch()
     return {p.name: p for p in folder.iterdir()} | {"missing": folder / "missing"}
 
 
@@ -172,11 +187,16 @@ def bad(tmp_path: Path, base_path: Path, adapter_paths: dict[str, Path]) -> dict
     [
         ("adapter_model.bin", PickleRefused, "safe_serialization"),
         ("cut.gguf", FormatError, "lacks 93362432 bytes"),
-        ("letter.txt", FormatError, "no adapter here"),
-        ("empty.gguf", FormatError, "neither a GGUF"),
+        ("letter.txt", FormatError, "letter.txt is neither a base nor an adapter. A base is a"),
+        ("empty.gguf", FormatError, "empty.gguf is neither a base nor an adapter"),
         ("lone", FormatError, "strongly"),
         ("cut", FormatError, "lacks 100 bytes"),
-        ("nothing", FormatError, "no adapter here"),
+        ("nothing", FormatError, "nothing is empty"),
+        ("readme", FormatError, r"which holds README.md. A base is a .gguf file"),
+        ("model", FormatError, "a whole model in Hugging Face's form"),
+        ("model.safetensors", FormatError, "this is a model or a part of one"),
+        ("image.safetensors", UnsupportedAdapter, "LoRAs for image models cannot be applied"),
+        ("two", FormatError, "several files with weights"),
         ("missing", NotFound, "missing"),
     ],
 )
