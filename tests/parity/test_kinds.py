@@ -16,6 +16,15 @@ from veneer import Workspace
 pytestmark = pytest.mark.parity
 IDS = tuple((7 * i + 3) % VOCAB for i in range(24))
 LINEAR = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+PRODUCTS: dict[str, Any] = {
+    "LoHa": peft.LoHaConfig(r=3, alpha=5, target_modules=LINEAR),
+    "LoKr": peft.LoKrConfig(r=2, alpha=3, target_modules=LINEAR),
+    "LoKr of products": peft.LoKrConfig(r=1, alpha=2, decompose_both=True, target_modules=LINEAR),
+    "VeRA": peft.VeraConfig(r=4, target_modules=LINEAR),
+    "AdaLoRA": peft.AdaLoraConfig(
+        init_r=4, target_r=2, total_step=10, lora_alpha=6, target_modules=LINEAR
+    ),
+}
 NOT_YET: dict[str, Any] = {
     "dora": peft.LoraConfig(r=4, target_modules=LINEAR, use_dora=True),
     "lora bias": peft.LoraConfig(r=4, target_modules=LINEAR, lora_bias=True),
@@ -44,20 +53,21 @@ def save(config: Any, folder: Path) -> tuple[Any, dict[str, Any]]:
         return made, peft.get_peft_model_state_dict(made, save_embedding_layers=False)
 
 
-def test_loha_as_peft_runs_it(converted: Path, tmp_path: Path, report: Report):
-    made, _ = save(peft.LoHaConfig(r=3, alpha=5, target_modules=LINEAR), tmp_path / "loha")
+@pytest.mark.parametrize("kind", PRODUCTS)
+def test_products_as_peft_runs_them(kind: str, converted: Path, tmp_path: Path, report: Report):
+    made, _ = save(PRODUCTS[kind], tmp_path / "product")
     with torch.no_grad():
         wanted = made(torch.tensor([IDS])).logits[0, -1].numpy()
     with Workspace.open(tmp_path / "ws") as workspace:
         workspace.import_path(converted / "llama" / "base.gguf", name="base")
-        workspace.import_path(tmp_path / "loha", name="style")
+        workspace.import_path(tmp_path / "product", name="style")
         workspace.compose("base", [("style", 1.0)], name="stack")
         alone, found = (
             workspace.logits(IDS, "base"),
             workspace.logits(IDS, "stack", confirm_base=True),
         )
     difference = float(np.abs(found - wanted).max())
-    report.add("llama", "logits, LoHa on all linears", difference)
+    report.add("llama", f"logits, {kind} on all linears", difference)
     assert np.abs(alone - wanted).max() > 0.3
     assert difference < 0.03
 

@@ -53,7 +53,8 @@ class Target(Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     `module` is the source's own name: a Hugging Face module path, or a GGUF tensor name. For
     `low_rank`, A is (rank, in_features) and B is (out_features, rank); for an embedding,
     in_features is the size of the vocabulary. `rows` replaces those of `tokens`, out_features wide.
-    Sizes that an operation does not have are 0, and `count` is the number of trained numbers.
+    Sizes that an operation does not have are 0, and `count` is the number of trained numbers. Of
+    a `cut` one, A may have more columns than the module has inputs; only the first ones count.
     """
 
     module: str
@@ -65,6 +66,7 @@ class Target(Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     embedding: bool = False
     tokens: tuple[int, ...] = ()
     count: int = 0
+    cut: bool = False
 
 
 class Adapter(Struct, frozen=True, kw_only=True):

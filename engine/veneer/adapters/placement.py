@@ -167,7 +167,8 @@ def _fitted(target: Target, place: naming.Place, base: Base) -> Placed | Problem
     shape = (max(wide), sum(piece.size for piece in pieces))
     wanted = sides(target)
     ordered = row_order(place.rows, target.out_features, base.heads) is not None
-    if shape == wanted and ordered and len(wide) == 1:
+    fits = shape == wanted or (target.cut and shape[0] < wanted[0] and shape[1] == wanted[1])
+    if fits and ordered and len(wide) == 1:
         return Placed(target, place.rows, pieces)
     if base.heads_differ and (not pieces or shape == wanted):
         what = "has rows by attention heads, in which the layers of this base differ"

@@ -35,6 +35,11 @@ class Share:
         """The rank of the target."""
         return self.placed.target.rank
 
+    def a(self, wide: int) -> Matrix:
+        """The target's A (rank, wide)."""
+        matrix = self.factors.a()
+        return np.ascontiguousarray(matrix[:, :wide]) if self.placed.target.cut else matrix
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -80,7 +85,7 @@ class Stack:
 
     def _produce_a(self) -> Matrix:
         if len(self.shares) == 1 and self.shares[0].piece.expert is None:
-            a = self.shares[0].factors.a()
+            a = self.shares[0].a(self._shapes()[0][-1])
             return a.T if self.tensor == naming.TOKEN_EMBEDDING else a
         shape, _ = self._shapes()
         whole = np.zeros(shape, np.float32)
@@ -106,7 +111,7 @@ def _matrices(whole: Matrix) -> Sequence[Matrix]:
 def _fill_a(matrix: Matrix, group: list[Share]) -> None:
     at = 0
     for share in group:
-        matrix[at : at + share.rank] = share.factors.a()
+        matrix[at : at + share.rank] = share.a(matrix.shape[-1])
         at += share.rank
 
 

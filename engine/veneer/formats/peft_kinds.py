@@ -11,7 +11,7 @@ from typing import Any, Final
 from veneer.errors import FormatError, UnsupportedAdapter
 from veneer.formats import peft_values as values
 
-OFF: Final[tuple[Any, ...]] = (None, False, [], {}, "")
+OFF: Final[tuple[Any, ...]] = (None, False, [], {}, "", "none")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,38 @@ KINDS: Final[Mapping[str, PeftKind]] = {
             *("exclude_modules", "init_weights", "layers_pattern", "layers_to_transform"),
             *("module_dropout", "rank_dropout"),
         },
+    ),
+    "LOKR": PeftKind(
+        _ALWAYS_READ | {"r", "alpha", "target_modules"},
+        _ALWAYS_IDLE
+        | {
+            *("exclude_modules", "init_weights", "layers_pattern", "layers_to_transform"),
+            *("module_dropout", "rank_dropout", "rank_dropout_scale"),
+            # Which of the two factors is a product itself is seen from the tensors.
+            *("decompose_both", "decompose_factor"),
+        },
+    ),
+    "VERA": PeftKind(
+        _ALWAYS_READ | {"r", "save_projection", "target_modules"},
+        _ALWAYS_IDLE
+        | {
+            *("d_initial", "fan_in_fan_out", "init_weights", "layers_pattern"),
+            *("layers_to_transform", "projection_prng_key", "vera_dropout"),
+        },
+    ),
+    "ADALORA": PeftKind(
+        _ALWAYS_READ | {"init_r", "lora_alpha", "rank_pattern", "target_modules"},
+        _ALWAYS_IDLE
+        | {
+            # How the budget of ranks was shared out; `r` is that of plain LoRA, which is not read.
+            *("beta1", "beta2", "deltaT", "orth_reg_weight", "r", "target_r", "tfinal", "tinit"),
+            *("total_step", "exclude_modules", "fan_in_fan_out", "init_lora_weights"),
+            *("layers_pattern", "layers_to_transform", "lora_dropout", "megatron_core"),
+            "qalora_group_size",
+        },
+    ),
+    "TRAINABLE_TOKENS": PeftKind(
+        _ALWAYS_READ | {"token_indices", "target_modules"}, _ALWAYS_IDLE | {"init_weights"}
     ),
     "PROMPT_TUNING": _PROMPT,
     "PREFIX_TUNING": _PROMPT,

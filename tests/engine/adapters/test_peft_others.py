@@ -1,9 +1,7 @@
-"""PEFT's kinds beside LoRA: kept with what they do, or brought to the low-rank form exactly."""
+"""PEFT's kinds that are no product: kept with what they do."""
 
-import io
 import json
 
-import gguf
 import numpy as np
 import pytest
 from safetensors import numpy as safetensors
@@ -12,7 +10,6 @@ from tests.engine.adapters import tiny
 from veneer.adapters.base import read_base
 from veneer.adapters.compat import check
 from veneer.adapters.reading import read_adapter
-from veneer.adapters.runtime_form import write_runtime_form
 from veneer.errors import FormatError, UnsupportedAdapter
 
 V0, DOWN0 = "model.layers.0.self_attn.v_proj", "model.layers.0.mlp.down_proj"
@@ -40,20 +37,22 @@ def ia3(outputs=(8, 1), inputs=(1, 24), **config):
     return files("IA3", arrays, **config)
 
 
-def loha(rank=2, **config):
-    rng = np.random.default_rng(3)
-    shapes = {"w1_a": (8, rank), "w1_b": (rank, 16), "w2_a": (8, rank), "w2_b": (rank, 16)}
-    sides = {side: rng.standard_normal(shape).astype(np.float32) for side, shape in shapes.items()}
-    arrays = {f"base_model.model.{V0}.hada_{side}": matrix for side, matrix in sides.items()}
-    return sides, files(
-        "LOHA", arrays, **{"r": rank, "alpha": 3, "target_modules": ["v_proj"]} | config
-    )
-
-
 def prompt(kind="PROMPT_TUNING", tokens=3, **config):
     arrays = {"prompt_embeddings": np.ones((3, 16), np.float32)}
     sizes = {"num_virtual_tokens": tokens, "token_dim": 16, "num_transformer_submodules": 1}
     return files(kind, arrays, **sizes | config)
+
+
+def tokens(name="model.embed_tokens.trainable_tokens_delta", **config):
+    arrays = {f"base_model.model.{name}": np.ones((2, 16), np.float32)}
+    return files("TRAINABLE_TOKENS", arrays, **{"token_indices": [1, 5]} | config)
+
+
+def test_retrained_tokens_are_rows_of_the_embedding():
+    adapter = read_adapter(tokens())
+    (target,) = adapter.targets
+    assert (adapter.kind, target.operation, target.tokens) == ("tokens", "rows", (1, 5))
+    assert (target.module, target.out_features, target.count) == ("model.embed_tokens", 16, 32)
 
 
 def test_ia3_scales_outputs_and_the_inputs_of_the_feed_forward():
@@ -61,23 +60,6 @@ def test_ia3_scales_outputs_and_the_inputs_of_the_feed_forward():
     assert (adapter.kind, adapter.base_model) == ("ia3", "org/Tiny-5K")
     found = {(t.module, t.operation, t.in_features, t.out_features) for t in adapter.targets}
     assert found == {(V0, "scale_outputs", 0, 8), (DOWN0, "scale_inputs", 24, 0)}
-
-
-def test_loha_is_its_product_exactly(tmp_path):
-    sides, source = loha()
-    adapter = read_adapter(source)
-    (target,) = adapter.targets
-    assert (adapter.kind, target.operation, target.rank) == ("loha", "low_rank", 4)
-    base = read_base(tiny.base_file())
-    assert check(adapter, base).ok
-    out = io.BytesIO()
-    write_runtime_form(adapter, source, base, out)
-    (tmp_path / "form.gguf").write_bytes(out.getvalue())
-    form = {t.name: np.array(t.data) for t in gguf.GGUFReader(tmp_path / "form.gguf").tensors}
-    found = form["blk.0.attn_v.weight.lora_b"] @ form["blk.0.attn_v.weight.lora_a"]
-    wide = {side: matrix.astype(np.float64) for side, matrix in sides.items()}
-    wanted = (wide["w1_a"] @ wide["w1_b"]) * (wide["w2_a"] @ wide["w2_b"]) * 3 / 2
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +79,7 @@ def test_a_prompt_is_kept(kind, known):
         (ia3(), "down_proj scales its inputs (IA³), which needs the overlay lane."),
         (prompt(), "prompt_embeddings is a trained prompt, which needs the overlay lane."),
         (prompt("PREFIX_TUNING"), "is a trained prefix, which needs the overlay lane."),
+        (tokens(), "model.embed_tokens has retrained tokens, which needs the overlay lane."),
     ],
 )
 def test_what_waits_for_the_overlay_lane_says_so(source, reason):
@@ -113,11 +96,9 @@ def test_what_waits_for_the_overlay_lane_says_so(source, reason):
         (files("IA3", {}), "PAIR"),
         (files("IA3", {"base_model.model.x.lora_A.weight": np.ones((1, 2), np.float32)}), "NAME"),
         (files("IA3", {f"base_model.model.{V0}.ia3_l": np.ones((8, 1), np.int8)}), "DTYPE"),
-        (loha(r=5)[1], "CONFIG"),
-        (loha(alpha="much")[1], "CONFIG"),
-        (files("LOHA", {f"base_model.model.{V0}.hada_w1_a": np.ones((2, 2), np.float32)}), "PAIR"),
-        (files("LOHA", {f"base_model.model.{V0}.hada_t1": np.ones((2, 2), np.float32)}), "NAME"),
         (prompt(tokens=4), "CONFIG"),
+        (tokens(token_indices=[5]), "SHAPE"),
+        (tokens(name="embed_tokens.weight"), "NAME"),
         (files("PROMPT_TUNING", {"x": np.ones((3, 16), np.float32)}), "NAME"),
         (prompt(num_transformer_submodules=2), "CONFIG"),
     ],
@@ -132,10 +113,8 @@ def test_what_config_and_weights_do_not_both_say(source, rule):
     ("source", "reason"),
     [
         (ia3(modules_to_save=["lm_head"]), "'modules_to_save', which this Veneer does not know"),
-        (loha(rank_pattern={"v_proj": 2})[1], "'rank_pattern', which this Veneer does not know"),
         (prompt(task_type="SEQ_CLS"), "was not made to generate text"),
-        (files("LOKR", {}), "of the kind 'LOKR', which cannot be applied exactly"),
-        (files("VERA", {}), "of the kind 'VERA', which cannot be applied exactly"),
+        (files("OFT", {}), "of the kind 'OFT', which cannot be applied exactly"),
     ],
 )
 def test_what_is_refused_by_name(source, reason):
