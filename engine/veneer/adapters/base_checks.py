@@ -11,15 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from veneer.adapters.base_types import check_types
 from veneer.errors import FormatError
+from veneer.formats import naming
 from veneer.formats.gguf import GgufHeader
 
 _LAYERS_MAX = 512
 _CONTEXT_MAX = 1 << 28
 _EXPERTS_MAX = 512
+# Their keys and values come from a shared projection, whose parts the loader compares.
+_LATENT = frozenset({"deepseek2"})
 _ROPE_SCALINGS = (None, "none", "linear", "yarn", "longrope")
-_NO_WEIGHTS = frozenset({"I8", "I16", "I32", "I64", "F64"})
-_NORMS = frozenset({"F32", "F16", "BF16"})
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,12 @@ def check_base(header: GgufHeader) -> Facts:
     architecture = _check_kind(header)
     facts = _sizes(header, architecture)
     _check_constants(header, architecture)
+    _check_depth(header, facts)
     _check_experts(header, architecture)
     _check_tokenizer(header, facts.n_vocab)
+    check_types(header)
+    if naming.supported(architecture):
+        _check_heads(header, facts)
     if architecture == "llama":
         _check_llama(header, facts)
     return facts
@@ -120,6 +126,14 @@ def _check_constants(header: GgufHeader, architecture: str) -> None:
         raise FormatError("VALUE", f"The model scales its rotation in an unknown way: {scaling!r}.")
 
 
+def _check_depth(header: GgufHeader, facts: Facts) -> None:
+    """Layers that only predict further tokens are counted among the others."""
+    extra = header.integer(f"{facts.architecture}.nextn_predict_layers") or 0
+    if extra >= facts.n_layers:
+        message = f"{extra} of the model's {facts.n_layers} layers only predict further tokens."
+        raise FormatError("VALUE", message)
+
+
 def _check_experts(header: GgufHeader, architecture: str) -> None:
     experts = header.integer(f"{architecture}.expert_count") or 0
     used = header.integer(f"{architecture}.expert_used_count") or 0
@@ -167,12 +181,44 @@ def _check_unique(tokens: tuple[bytes, ...]) -> None:
         raise FormatError("ARRAY", "The vocabulary has the same token twice.")
 
 
-def _check_llama(header: GgufHeader, facts: Facts) -> None:
+def _check_heads(header: GgufHeader, facts: Facts) -> None:
+    """The heads are equal parts of the width, shared evenly, and their rotation fits into one."""
     if facts.n_head < 1 or facts.n_head_kv < 1:
         raise FormatError("KEY", "The model does not say how many attention heads it has.")
     if facts.n_head % facts.n_head_kv:
         message = f"{facts.n_head} heads cannot share {facts.n_head_kv} key-value heads."
         raise FormatError("VALUE", message)
+    given = header.integer(f"{facts.architecture}.attention.key_length")
+    if given is None and facts.n_embd % facts.n_head:
+        raise FormatError("VALUE", f"A width of {facts.n_embd} has no {facts.n_head} equal heads.")
+    head = facts.n_embd // facts.n_head if given is None else given
+    rope = header.integer(f"{facts.architecture}.rope.dimension_count")
+    rotated = head if rope is None else rope
+    if not 2 <= rotated <= head or rotated % 2:
+        message = f"The head size {head} does not fit its rotation of {rotated}."
+        raise FormatError("VALUE", message)
+    values = header.integer(f"{facts.architecture}.attention.value_length")
+    if not facts.heads_differ and facts.architecture not in _LATENT:
+        _check_projections(header, facts, head, head if values is None else values)
+
+
+def _check_projections(header: GgufHeader, facts: Facts, keys: int, values: int) -> None:
+    """Each layer's projections, where they are stored apart, have the rows of their heads."""
+    sides = {
+        "attn_q": (1, facts.n_head * keys),
+        "attn_k": (1, facts.n_head_kv * keys),
+        "attn_v": (1, facts.n_head_kv * values),
+        "attn_output": (0, facts.n_head * values),
+    }
+    for layer in range(facts.n_layers):
+        for role, (side, size) in sides.items():
+            tensor = header.tensors.get(f"blk.{layer}.{role}.weight")
+            if tensor is not None and (len(tensor.shape) != 2 or tensor.shape[side] != size):
+                message = f"{tensor.name} is {list(tensor.shape)}, and the heads imply {size}."
+                raise FormatError("SHAPE", message)
+
+
+def _check_llama(header: GgufHeader, facts: Facts) -> None:
     head = _head_size(header, facts)
     if "llama.attention.layer_norm_rms_epsilon" not in header.metadata:
         raise FormatError("KEY", "The model does not say its normalisation (rms epsilon).")
@@ -187,16 +233,11 @@ def _check_tensor(header: GgufHeader, name: str, shape: tuple[int, ...]) -> None
     if tensor.shape != shape:
         found, wanted = list(tensor.shape), list(shape)
         raise FormatError("SHAPE", f"{name} is {found}; the model's sizes imply {wanted}.")
-    # llama.cpp multiplies norms as they are, and has no products with integers or doubles.
-    if tensor.type in _NO_WEIGHTS or (len(shape) == 1 and tensor.type not in _NORMS):
-        raise FormatError("DTYPE", f"{name} is stored as {tensor.type}, which cannot be computed.")
 
 
 def _head_size(header: GgufHeader, facts: Facts) -> int:
     """The width of an attention head, which the rotation must cover in pairs."""
     given = header.integer("llama.attention.key_length")
-    if given is None and facts.n_embd % facts.n_head:
-        raise FormatError("VALUE", f"A width of {facts.n_embd} has no {facts.n_head} equal heads.")
     head = facts.n_embd // facts.n_head if given is None else given
     rope = header.integer("llama.rope.dimension_count")
     values = header.integer("llama.attention.value_length")
