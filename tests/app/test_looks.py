@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 from tests.app.support import chip, drop, mime_of, settled, wait
 from veneer.activation.journal import Generation
 from veneer.adapters.compat import CompatReport
-from veneer.adapters.placement import Problem
+from veneer.adapters.problem import Problem
 from veneer.identity import Digest
 from veneer_app.chat.bubbles import AnswerText
 from veneer_app.history.rows import state_of

@@ -21,6 +21,13 @@ _CONTEXT_MAX = 1 << 28
 _EXPERTS_MAX = 512
 # Their keys and values come from a shared projection, whose parts the loader compares.
 _LATENT = frozenset({"deepseek2"})
+_LATENT_KEYS = ("attention.key_length", "rope.dimension_count")
+# All others of the table rotate whole heads, and llama.cpp asserts it.
+_PARTLY_ROTATED = _LATENT | {
+    *("bloom", "cohere2", "command-r", "gemma", "gemma2", "gemma3", "glm4", "gpt2", "gptneox"),
+    *("phi2", "phi3", "stablelm"),
+}
+_TOKENIZERS = frozenset({"gpt2", "llama"})
 _ROPE_SCALINGS = (None, "none", "linear", "yarn", "longrope")
 
 
@@ -48,7 +55,7 @@ def check_base(header: GgufHeader) -> Facts:
     _check_tokenizer(header, facts.n_vocab)
     check_types(header)
     if naming.supported(architecture):
-        _check_heads(header, facts)
+        _check_family(header, facts)
     if architecture == "llama":
         _check_llama(header, facts)
     return facts
@@ -181,6 +188,16 @@ def _check_unique(tokens: tuple[bytes, ...]) -> None:
         raise FormatError("ARRAY", "The vocabulary has the same token twice.")
 
 
+def _check_family(header: GgufHeader, facts: Facts) -> None:
+    """What llama.cpp takes for granted of the architectures in the table."""
+    tokenizer = header.text("tokenizer.ggml.model")
+    if tokenizer not in _TOKENIZERS:
+        raise FormatError("VALUE", f"Its tokenizer {tokenizer!r:.40} is of another kind of model.")
+    for key in _LATENT_KEYS if facts.architecture in _LATENT else ():
+        _required(header, f"{facts.architecture}.{key}", 1 << 16)
+    _check_heads(header, facts)
+
+
 def _check_heads(header: GgufHeader, facts: Facts) -> None:
     """The heads are equal parts of the width, shared evenly, and their rotation fits into one."""
     if facts.n_head < 1 or facts.n_head_kv < 1:
@@ -194,7 +211,8 @@ def _check_heads(header: GgufHeader, facts: Facts) -> None:
     head = facts.n_embd // facts.n_head if given is None else given
     rope = header.integer(f"{facts.architecture}.rope.dimension_count")
     rotated = head if rope is None else rope
-    if not 2 <= rotated <= head or rotated % 2:
+    partly = facts.architecture in _PARTLY_ROTATED
+    if not 2 <= rotated <= head or rotated % 2 or (rotated < head and not partly):
         message = f"The head size {head} does not fit its rotation of {rotated}."
         raise FormatError("VALUE", message)
     values = header.integer(f"{facts.architecture}.attention.value_length")
@@ -211,8 +229,12 @@ def _check_projections(header: GgufHeader, facts: Facts, keys: int, values: int)
         "attn_output": (0, facts.n_head * values),
     }
     for layer in range(facts.n_layers):
+        packed = f"blk.{layer}.attn_qkv.weight" in header.tensors
         for role, (side, size) in sides.items():
-            tensor = header.tensors.get(f"blk.{layer}.{role}.weight")
+            name = f"blk.{layer}.{role}.weight"
+            tensor = header.tensors.get(name)
+            if tensor is None and (role == "attn_output" or not packed):
+                raise FormatError("NAME", f"The model lacks the tensor {name}.")
             if tensor is not None and (len(tensor.shape) != 2 or tensor.shape[side] != size):
                 message = f"{tensor.name} is {list(tensor.shape)}, and the heads imply {size}."
                 raise FormatError("SHAPE", message)

@@ -17,8 +17,10 @@ from msgspec import Struct
 
 from veneer.adapters.base import Base
 from veneer.adapters.declared import name_doubt, revision_doubt
+from veneer.adapters.extent import lookup, sides
 from veneer.adapters.model import Adapter
-from veneer.adapters.placement import Problem, lookup, place_all, sides
+from veneer.adapters.placement import place_all
+from veneer.adapters.problem import Problem
 from veneer.formats import naming
 from veneer.identity import Digest, short
 

@@ -16,7 +16,10 @@ RANK_MAX = 4_096
 
 @dataclass(frozen=True)
 class Pair:
-    """The two factors of one module. A flipped A is stored as (in, rank), a flipped B likewise."""
+    """The two factors of one module. A flipped A is stored as (in, rank), a flipped B likewise.
+
+    Those of a stack of experts have one more axis before, and are never flipped.
+    """
 
     module: str
     a: Stored
@@ -28,17 +31,22 @@ class Pair:
     @property
     def rank(self) -> int:
         """The columns of B."""
-        return self.b.shape[0 if self.b_flipped else 1]
+        return self.b.shape[-2 if self.b_flipped else -1]
 
     @property
     def in_features(self) -> int:
         """The columns of A."""
-        return self.a.shape[0 if self.a_flipped else 1]
+        return self.a.shape[-2 if self.a_flipped else -1]
 
     @property
     def out_features(self) -> int:
         """The rows of B."""
-        return self.b.shape[1 if self.b_flipped else 0]
+        return self.b.shape[-1 if self.b_flipped else -2]
+
+    @property
+    def experts(self) -> int:
+        """How many matrices are stacked; 0 for one that is alone."""
+        return self.a.shape[0] if len(self.a.shape) == 3 else 0
 
 
 def low_rank(pair: Pair, scaling: float, read: Callable[[str], Matrix]) -> Part:
@@ -50,7 +58,8 @@ def low_rank(pair: Pair, scaling: float, read: Callable[[str], Matrix]) -> Part:
         out_features=pair.out_features,
         scaling=scaling,
         embedding=pair.embedding,
-        count=pair.rank * (pair.in_features + pair.out_features),
+        count=pair.rank * (pair.in_features + pair.out_features) * max(pair.experts, 1),
+        experts=pair.experts,
     )
     return Part(
         target,
@@ -59,10 +68,15 @@ def low_rank(pair: Pair, scaling: float, read: Callable[[str], Matrix]) -> Part:
     )
 
 
-def checked(pair: Pair) -> Pair:
-    """The same pair. Raises `FormatError` SHAPE or DTYPE, `UnsupportedAdapter` for experts."""
+def checked(pair: Pair, *, stacks: bool = False) -> Pair:
+    """The same pair, of a stack of experts only where the format has such.
+
+    Raises `FormatError` SHAPE or DTYPE, `UnsupportedAdapter` for experts elsewhere.
+    """
     for stored in (pair.a, pair.b):
-        _check_factor(stored)
+        _check_factor(stored, stacks)
+    if pair.a.shape[:-2] != pair.b.shape[:-2]:
+        raise FormatError("SHAPE", f"{pair.module} has factors for different numbers of experts.")
     _check_rank(pair)
     return pair
 
@@ -77,16 +91,16 @@ def _door(stored: Stored, flipped: bool, read: Callable[[str], Matrix]) -> Door:
     return (lambda: read(stored.name).T) if flipped else (lambda: read(stored.name))
 
 
-def _check_factor(stored: Stored) -> None:
+def _check_factor(stored: Stored, stacks: bool) -> None:
     if len(stored.shape) == 1 or len(stored.shape) > 3:
         raise FormatError("SHAPE", f"{stored.name} is not a matrix: {list(stored.shape)}.")
-    if len(stored.shape) == 3:
+    if len(stored.shape) == 3 and not stacks:
         raise UnsupportedAdapter(f"{stored.name} adapts a stack of experts, which is not possible.")
     check_floats(stored)
 
 
 def _check_rank(pair: Pair) -> None:
-    rank_of_a = pair.a.shape[1 if pair.a_flipped else 0]
+    rank_of_a = pair.a.shape[-1 if pair.a_flipped else -2]
     if rank_of_a != pair.rank:
         message = f"{pair.module}: factor A has rank {rank_of_a}, factor B has rank {pair.rank}."
         raise FormatError("SHAPE", message)

@@ -131,7 +131,7 @@ def _pairs(stored: Mapping[str, Stored]) -> tuple[Pair, ...]:
         sides.setdefault(target, {})[side] = tensor
     if not sides:
         raise FormatError("PAIR", "The adapter has no weights.")
-    return tuple(checked(_pair(target, sides[target])) for target in sorted(sides))
+    return tuple(checked(_pair(target, sides[target]), stacks=True) for target in sorted(sides))
 
 
 def _split_name(name: str) -> tuple[str, str]:

@@ -55,6 +55,7 @@ class Target(Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     in_features is the size of the vocabulary. `rows` replaces those of `tokens`, out_features wide.
     Sizes that an operation does not have are 0, and `count` is the number of trained numbers. Of
     a `cut` one, A may have more columns than the module has inputs; only the first ones count.
+    Where a stack of `experts` is meant, all have the sizes given.
     """
 
     module: str
@@ -67,6 +68,7 @@ class Target(Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     tokens: tuple[int, ...] = ()
     count: int = 0
     cut: bool = False
+    experts: int = 0
 
 
 class Adapter(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from veneer.adapters.base import Base
 from veneer.adapters.contents import Factors
-from veneer.adapters.placement import Piece, Placed, inputs_and_outputs
+from veneer.adapters.extent import Piece, inputs_and_outputs
+from veneer.adapters.placement import Placed
 from veneer.errors import FormatError
 from veneer.formats import naming
 from veneer.formats.gguf_writer import NewTensor
@@ -96,7 +97,7 @@ class Stack:
     def _produce_b(self) -> Matrix:
         _, shape = self._shapes()
         first = self.shares[0]
-        if len(self.shares) == 1 and first.piece.expert is None and first.piece.size == shape[0]:
+        if len(self.shares) == 1 and first.piece.expert is None and first.piece.size == shape[-2]:
             return _rows_of(first, self.base)
         whole = np.zeros(shape, np.float32)
         for matrix, group in zip(_matrices(whole), self._groups(), strict=True):
@@ -127,11 +128,11 @@ def _rows_of(share: Share, base: Base) -> Matrix:
     """The rows of B that a piece has, in the base's order and scaled."""
     target, piece = share.placed.target, share.piece
     matrix = share.factors.b()
-    order = row_order(share.placed.rows, len(matrix), base.heads)
+    order = row_order(share.placed.rows, matrix.shape[-2], base.heads)
     if order is None:
         raise FormatError("SHAPE", f"{target.module} no longer has the rows of its heads.")
     chosen = slice(piece.first, piece.first + piece.size)
-    matrix = matrix[chosen] if share.placed.rows == "same" else matrix[order[chosen]]
+    matrix = matrix[..., chosen if share.placed.rows == "same" else order[chosen], :]
     with np.errstate(over="ignore"):
         matrix *= np.float32(target.scaling)
     if not np.isfinite(matrix).all():

@@ -201,7 +201,7 @@ def test_an_adapter_is_not_a_base():
         ("llama.expert_used_count", 1, "VALUE"),
         ("llama.expert_count", 4, "VALUE"),
         ("llama.expert_count", 513, "VALUE"),
-        ("llama.attention.key_length", 5, "SHAPE"),
+        ("llama.attention.key_length", 5, "VALUE"),
         ("llama.attention.key_length", 0, "VALUE"),
         ("llama.attention.value_length", 8, "SHAPE"),
         ("llama.rope.dimension_count", 2, "VALUE"),

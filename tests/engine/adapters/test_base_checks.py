@@ -1,6 +1,7 @@
 """Files that ended llama.cpp's process when they were loaded or run, and are refused before."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
@@ -45,9 +46,35 @@ def test_types_that_nothing_computes_with(name, tensor, kind):
         ("gptneox", {"rope.dimension_count": 33}, "VALUE"),
         ("gptneox", {"rope.dimension_count": 5}, "VALUE"),
         ("stablelm", {"rope.dimension_count": 0}, "VALUE"),
+        ("starcoder2", {"rope.dimension_count": 8}, "VALUE"),
     ],
 )
 def test_sizes_that_do_not_fit_each_other(name, changes, rule):
     made = model(name)
     keys = {f"{made.architecture}.{suffix}": value for suffix, value in changes.items()}
     assert refused(made.with_metadata(**keys)).rule == rule
+
+
+@pytest.mark.parametrize(
+    "key", ["deepseek2.attention.key_length", "deepseek2.rope.dimension_count"]
+)
+def test_sizes_that_are_not_told(key):
+    made = model("deepseek2")
+    metadata = {name: value for name, value in made.metadata.items() if name != key}
+    assert refused(replace(made, metadata=metadata)).rule == "KEY"
+
+
+@pytest.mark.parametrize(
+    ("name", "tensor"),
+    [("phi3", "blk.1.attn_qkv.weight"), ("qwen3", "blk.0.attn_v.weight"),
+     ("gemma", "blk.1.attn_output.weight")],
+)  # fmt: skip
+def test_projections_that_are_nowhere(name, tensor):
+    made = model(name)
+    tensors = {kept: value for kept, value in made.tensors.items() if kept != tensor}
+    assert refused(made.with_tensors(tensors)).rule == "NAME"
+
+
+def test_a_tokenizer_of_another_kind_of_model():
+    made = model("cohere2").with_metadata(**{"tokenizer.ggml.model": "bert"})
+    assert refused(made).rule == "VALUE"

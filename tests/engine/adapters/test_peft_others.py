@@ -37,8 +37,8 @@ def ia3(outputs=(8, 1), inputs=(1, 24), **config):
     return files("IA3", arrays, **config)
 
 
-def prompt(kind="PROMPT_TUNING", tokens=3, **config):
-    arrays = {"prompt_embeddings": np.ones((3, 16), np.float32)}
+def prompt(kind="PROMPT_TUNING", tokens=3, width=16, **config):
+    arrays = {"prompt_embeddings": np.ones((3, width), np.float32)}
     sizes = {"num_virtual_tokens": tokens, "token_dim": 16, "num_transformer_submodules": 1}
     return files(kind, arrays, **sizes | config)
 
@@ -78,7 +78,7 @@ def test_a_prompt_is_kept(kind, known):
     [
         (ia3(), "down_proj scales its inputs (IA³), which needs the overlay lane."),
         (prompt(), "prompt_embeddings is a trained prompt, which needs the overlay lane."),
-        (prompt("PREFIX_TUNING"), "is a trained prefix, which needs the overlay lane."),
+        (prompt("PREFIX_TUNING", width=32), "is a trained prefix, which needs the overlay lane."),
         (tokens(), "model.embed_tokens has retrained tokens, which needs the overlay lane."),
     ],
 )
@@ -86,6 +86,28 @@ def test_what_waits_for_the_overlay_lane_says_so(source, reason):
     report = check(read_adapter(source), read_base(tiny.base_file()))
     assert {problem.code for problem in report.problems} == {"NEEDS_OVERLAY"}
     assert any(reason in problem.message for problem in report.problems)
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "reason"),
+    [
+        (ia3(outputs=(9, 1)), "SHAPE", "v_proj is 0 x 9 in the adapter and 16 x 8 in this base"),
+        (ia3(inputs=(1, 25)), "SHAPE", "down_proj is 25 x 0 in the adapter and 24 x 16"),
+        (prompt(width=17), "SHAPE", "is 17 wide, and this base needs 16"),
+        (prompt("PREFIX_TUNING"), "SHAPE", "is 16 wide, and this base needs 32"),
+        (tokens(token_indices=[1, 12]), "VOCABULARY", "retrained token 12"),
+        (
+            files("IA3", {"base_model.model.model.x.ia3_l": np.ones((8, 1), np.float32)}),
+            "UNKNOWN_MODULE",
+            "model.x is not a weight that can be adapted",
+        ),
+    ],
+)
+def test_what_would_not_fit_says_that_instead(source, code, reason):
+    report = check(read_adapter(source), read_base(tiny.base_file()))
+    (found,) = [problem for problem in report.problems if problem.code != "NEEDS_OVERLAY"]
+    assert found.code == code
+    assert reason in found.message
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Each target's rows have one place in a base, in one piece or several, or a reason why not."""
 
+import msgspec
 import pytest
 
 from tests.engine.adapters import packed
 from tests.engine.adapters.packed import adapter, base_of, target
-from veneer.adapters.placement import Piece, place_all, placements
+from veneer.adapters.extent import Piece
+from veneer.adapters.placement import place_all, placements
 
 LAYER = "model.layers.0"
 QKV, GATE_UP = f"{LAYER}.self_attn.qkv_proj", f"{LAYER}.mlp.gate_up_proj"
@@ -114,6 +116,14 @@ def test_one_matrix_does_not_fit_a_stack_of_experts():
     assert problem.message == (
         "blk.0.ffn_up_exps.weight is one matrix here and a stack of experts there"
     )
+
+
+@pytest.mark.parametrize("experts", [1, 3, 5])
+def test_a_stack_of_another_number_of_experts(experts):
+    base = base_of("qwen3moe", packed.EXPERTS_APART)
+    made = target("blk.0.ffn_up_exps.weight", 16, packed.INNER)
+    stack = msgspec.structs.replace(made, experts=experts)
+    assert refused(base, stack, source_format="gguf", architecture="qwen3moe").code == "SHAPE"
 
 
 def test_the_same_expert_twice():

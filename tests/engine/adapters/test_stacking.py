@@ -235,3 +235,27 @@ def test_overflow_in_one_of_several_is_refused_by_its_name(base, shapes, bad):
         form(tiny.peft_files(made, lora_alpha=1e5), base)
     assert caught.value.rule == "NONFINITE"
     assert str(caught.value).startswith(f"{bad} overflows")
+
+
+def test_a_stack_of_experts_in_gguf_form_is_scaled_whole(factors_of):
+    rng = np.random.default_rng(5)
+    a = rng.standard_normal((packed.EXPERTS, 4, 16)).astype(np.float32)
+    b = rng.standard_normal((packed.EXPERTS, 24, 4)).astype(np.float32)
+    source = tiny.lora_file(
+        {"blk.0.ffn_up_exps.weight": (a, b)}, **{"general.architecture": "qwen3moe"}
+    )
+    (target,) = read_adapter(source).targets
+    assert (target.experts, target.rank, target.count) == (4, 4, 4 * 4 * (16 + 24))
+    found_a, found_b = factors_of(source, base_of("qwen3moe", packed.EXPERTS_APART))[
+        "blk.0.ffn_up_exps.weight"
+    ]
+    np.testing.assert_array_equal(found_a, a)
+    np.testing.assert_array_equal(found_b, b * np.float32(8 / 4))
+
+
+@pytest.mark.parametrize(("experts_of_a", "experts_of_b"), [(4, 3), (3, 4)])
+def test_factors_for_different_numbers_of_experts(experts_of_a, experts_of_b):
+    pair = (np.ones((experts_of_a, 4, 16), np.float32), np.ones((experts_of_b, 24, 4), np.float32))
+    with pytest.raises(FormatError, match="different numbers of experts") as caught:
+        read_adapter(tiny.lora_file({"blk.0.ffn_up_exps.weight": pair}))
+    assert caught.value.rule == "SHAPE"
