@@ -1,9 +1,11 @@
 """What is known about a base or an adapter, as (label, value) pairs of harmless text."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from veneer.activation.admission import estimate
 from veneer.adapters.base import Base
+from veneer.adapters.model import Adapter, Operation
 from veneer.adapters.tensor_groups import Part
 from veneer.compose.plan import ContextSettings
 from veneer.store.records import StoredAdapter, StoredBase
@@ -62,6 +64,26 @@ def _groups(base: Base) -> Iterator[Fact]:
         yield words[group.part], ", ".join(types)
 
 
+def _operations(adapter: Adapter) -> str:
+    """The kinds of change and how often each is made, in the order of the adapter's targets."""
+    words: dict[Operation, str] = {
+        "low_rank": translate("Facts", "low-rank products"),
+        "magnitude": translate("Facts", "magnitudes (DoRA)"),
+        "scale_outputs": translate("Facts", "scaled outputs"),
+        "scale_inputs": translate("Facts", "scaled inputs"),
+        "bias": translate("Facts", "biases"),
+        "add_bias": translate("Facts", "added biases"),
+        "replace": translate("Facts", "replaced weights"),
+        "rows": translate("Facts", "retrained tokens"),
+        "sparse": translate("Facts", "sparse changes"),
+        "direction": translate("Facts", "directions"),
+        "prompt": translate("Facts", "trained prompts"),
+        "prefix": translate("Facts", "trained prefixes"),
+    }
+    counted = Counter[Operation](target.operation for target in adapter.targets)
+    return ", ".join(f"{count} {words[operation]}" for operation, count in counted.items())
+
+
 def _none() -> str:
     return translate("Facts", "none")
 
@@ -77,6 +99,8 @@ def _of_adapter(stored: StoredAdapter) -> tuple[Fact, ...]:
         (translate("Facts", "Architecture"), text.plain(adapter.architecture, 40)),
         (translate("Facts", "Rank"), ranks),
         (translate("Facts", "Targets"), str(len(adapter.targets))),
+        (translate("Facts", "What it does"), _operations(adapter)),
+        (translate("Facts", "Acts after tokens"), ", ".join(map(str, adapter.invocation_tokens))),
         (translate("Facts", "Weights"), f"{text.count(adapter.weights)}, {adapter.dtype}"),
         (translate("Facts", "Source"), f"{form}: {text.plain(', '.join(stored.files), 120)}"),
         (translate("Facts", "Size"), text.size(stored.size)),

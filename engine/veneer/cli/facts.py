@@ -3,6 +3,7 @@
 Much of it was written by strangers, so every line is made harmless before it reaches a terminal.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -86,6 +87,13 @@ def lines(facts: Mapping[str, Any]) -> Iterator[Line]:
     """A document's fields, each on one line."""
     for name, value in facts.items():
         yield name, one_line(str(value), 2_000)
+
+
+def adapter_lines(stored: StoredAdapter) -> Iterator[Line]:
+    """The same of an adapter, its targets counted by what is done to them."""
+    counted = Counter(target.operation for target in stored.adapter.targets)
+    done = ", ".join(f"{count} {operation}" for operation, count in counted.items())
+    yield from lines(adapter_facts(stored) | {"targets": done})
 
 
 def base_lines(stored: StoredBase, needed: Estimate, n_ctx: int) -> Iterator[Line]:

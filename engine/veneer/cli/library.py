@@ -144,9 +144,8 @@ def _facts(
         made = facts.base_facts(found, needed, context.n_ctx)
         return made, facts.base_lines(found, needed, context.n_ctx)
     if isinstance(found, StoredAdapter):
-        made = facts.adapter_facts(found)
-    else:
-        made = facts.composition_facts(found)
+        return facts.adapter_facts(found), facts.adapter_lines(found)
+    made = facts.composition_facts(found)
     return made, facts.lines(made)
 
 

@@ -225,6 +225,8 @@ def test_people_get_words_where_programs_get_json(root: Path):
     table = veneer(root, "list", "compositions").stdout
     assert "pirates" in table
     assert "=0.5" in table
+    assert "60 low_rank\n" in veneer(root, "inspect", "pirate").stdout
+    assert ask(root, "inspect", "pirate")["targets"][0]["operation"] == "low_rank"
     assert "applies 60 of 60 tensors" in veneer(root, "check", "json", "--base", "smol").stdout
 
 
