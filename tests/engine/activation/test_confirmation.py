@@ -120,7 +120,7 @@ def test_a_workspace_from_before_there_were_confirmations_is_brought_up(root: Pa
         database.execute("UPDATE bases SET record = ?", (json.dumps(older),))
         for name, record in database.execute("SELECT name, record FROM adapters").fetchall():
             older = json.loads(record)
-            older["targets"] = [dict(zip(FIELDS, t, strict=True)) for t in older["targets"]]
+            older["targets"] = [dict(zip(FIELDS, t, strict=False)) for t in older["targets"]]
             database.execute(
                 "UPDATE adapters SET record = ? WHERE name = ?", (json.dumps(older), name)
             )
