@@ -272,7 +272,7 @@ class Workspace:
         verifier = Verifier(fs, database)
         self._settings = SettingsShelf(database)
         self._importer = Importer(fs, catalog, objects, verifier)
-        self.library = Library(catalog, objects, verifier)
+        self.library = Library(fs, catalog, objects, verifier)
         self.stacks = Stacks(fs, layout, database, TOOL)
         self.journal = Journal(database)
         self.history = History(database)

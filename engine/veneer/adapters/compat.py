@@ -9,7 +9,7 @@ shapes. So a verdict also says how sure it is, and whatever stands against being
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -44,10 +44,12 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     doubts: tuple[str, ...] = ()
 
 
-def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatReport:
+def check(
+    adapter: Adapter, base: Base, digest: Digest | None = None, unlike: Iterable[Problem] = ()
+) -> CompatReport:
     """The verdict on `adapter` over `base`, whose file has this digest.
 
-    Raises nothing: a refusal is a report.
+    `unlike` is what its witnesses have against the base. Raises nothing: a refusal is a report.
     """
     total = len(adapter.targets)
     wrong = _wrong_architecture(adapter, base)
@@ -58,6 +60,7 @@ def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatR
         *_other_model(adapter, base, problems),
         *_vocabulary(adapter, base),
         *_activated(adapter),
+        *unlike,
     )
     reasons += tuple(msgspec.structs.replace(p, message=f"{p.message}.") for p in problems)
     if reasons:

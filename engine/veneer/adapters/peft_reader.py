@@ -4,20 +4,22 @@ Order: the config -> the pairs of factors -> the strength of each, compared with
 what was trained beside them.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from veneer.adapters.beside import beside_part, check_beside
 from veneer.adapters.contents import Contents, Matrix, Part, Stored
 from veneer.adapters.factors import Pair, checked, low_rank
-from veneer.adapters.model import Kind
+from veneer.adapters.model import Kind, Witness
 from veneer.adapters.peft_others import open_other
 from veneer.adapters.source import PEFT_CONFIG, PEFT_WEIGHTS, Source
 from veneer.errors import FormatError
 from veneer.formats import peft, safetensors
 from veneer.formats.peft_keys import PeftKeys, sort_keys
 from veneer.formats.peft_kinds import KINDS
+from veneer.formats.safetensors import SafetensorsHeader
+from veneer.formats.witness import PREFIX, witnesses
 
 
 @contextmanager
@@ -32,16 +34,29 @@ def open_peft(source: Source) -> Generator[Contents]:
         def read(name: str) -> Matrix:
             return safetensors.read_tensor(file, header, name)
 
-        make = open_other if table.get("peft_type") in KINDS else lora_contents
-        yield make(table, stored, read)
+        if table.get("peft_type") in KINDS:
+            yield open_other(table, stored, read)
+        else:
+            yield lora_contents(table, stored, read, _witnesses(header))
+
+
+def _witnesses(header: SafetensorsHeader) -> tuple[Witness, ...]:
+    found = ((module, rows, PREFIX + module) for module, rows in witnesses(header).items())
+    return tuple(
+        Witness(module=module, tensor=name, rows=rows, width=header.tensors[name].shape[1])
+        for module, rows, name in found
+    )
 
 
 def lora_contents(
-    table: Mapping[str, Any], stored: Mapping[str, Stored], read: Callable[[str], Matrix]
+    table: Mapping[str, Any],
+    stored: Mapping[str, Stored],
+    read: Callable[[str], Matrix],
+    samples: tuple[Witness, ...] = (),
 ) -> Contents:
     """A LoRA by its config and its tensors, under PEFT's names. Raises as `open_peft`."""
     config = peft.judged(table)
-    keys = sort_keys(stored)
+    keys = sort_keys({*stored} - {sample.tensor for sample in samples})
     pairs = _pairs(keys, stored)
     strengths = peft.strengths(config, tuple(pair.module for pair in pairs))
     for pair in pairs:
@@ -58,7 +73,8 @@ def lora_contents(
         base_revision=config.revision,
         base_digest=config.base_digest,
         invocation_tokens=config.invocation_tokens,
-        warnings=_missing_targets(config, pairs),
+        warnings=(*_missing_targets(config, pairs), *_left_out(samples)),
+        witnesses=samples,
     )
 
 
@@ -111,3 +127,11 @@ def _missing_targets(config: peft.PeftConfig, pairs: tuple[Pair, ...]) -> tuple[
         for name in sorted(config.target_modules or ())
         if not any(module.endswith(f".{name}") for module in modules)
     )
+
+
+def _left_out(samples: tuple[Witness, ...]) -> Iterator[str]:
+    for sample in samples:
+        yield (
+            f"It came with a copy of its base's {sample.module}, of which a sample is kept to tell "
+            "whether it belongs on a base."
+        )

@@ -10,6 +10,7 @@ ProblemCode = Literal[
     "ARCHITECTURE",
     "UNSUPPORTED_ARCHITECTURE",
     "OTHER_MODEL",
+    "OTHER_BASE",
     "VOCABULARY",
     "UNKNOWN_MODULE",
     "MISSING_TENSOR",

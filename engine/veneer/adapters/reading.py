@@ -38,7 +38,8 @@ def read_adapter(source: Source) -> Adapter:
     with open_contents(source) as contents:
         warnings = (*contents.scan(), *contents.warnings)
     targets = tuple(part.target for part in contents.parts)
-    dtypes = {stored.dtype for stored in contents.tensors.values()}
+    samples = {witness.tensor for witness in contents.witnesses}
+    dtypes = {stored.dtype for name, stored in contents.tensors.items() if name not in samples}
     return Adapter(
         kind=contents.kind,
         source_format=source_format(source),
@@ -52,4 +53,5 @@ def read_adapter(source: Source) -> Adapter:
         dtype=dtypes.pop() if len(dtypes) == 1 else "mixed",
         weights=sum(target.count for target in targets),
         warnings=warnings,
+        witnesses=contents.witnesses,
     )

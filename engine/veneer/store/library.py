@@ -14,20 +14,23 @@ from veneer.errors import NotFound
 from veneer.identity import Digest, short
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
+from veneer.store.fs import Fs
 from veneer.store.objects import Objects
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import Named, clean_name, resolve
 from veneer.store.verify import Verifier
+from veneer.store.witnesses import Witnesses
 from veneer.tasks import CancelToken, Progress, silent
 
 
 class Library:
     """The bases and adapters of a workspace."""
 
-    def __init__(self, catalog: Catalog, objects: Objects, verifier: Verifier) -> None:
+    def __init__(self, fs: Fs, catalog: Catalog, objects: Objects, verifier: Verifier) -> None:
         self._catalog = catalog
         self._objects = objects
         self._verifier = verifier
+        self._witnesses = Witnesses(fs, self.source)
         self._fitting: dict[tuple[Digest, Digest], CompatReport] = {}
 
     def bases(self) -> tuple[StoredBase, ...]:
@@ -71,7 +74,8 @@ class Library:
     def check(self, adapter: Digest, base: Digest) -> CompatReport:
         """Whether, and how completely, the adapter applies to the base. Raises `NotFound`."""
         layer, below = self.adapter(adapter), self.base(base)
-        report = self._fitting.get((adapter, base)) or check(layer.adapter, below.base, base)
+        known = self._fitting.get((adapter, base))
+        report = known or check(layer.adapter, below.base, base, self._witnesses.ask(layer, below))
         if report.ok:
             # Both are named by their bytes, so this verdict can never become another one. A
             # refusal may be long, and nobody asks for it at every switch.

@@ -298,7 +298,7 @@ def test_a_model_is_no_adapter():
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        (key("lm_head", "base_layer.weight"), "save_embedding_layers=False"),
+        (key(Q0, "base_layer.weight"), "and of a kind that PEFT does not save"),
         (key("lm_head", "original_module.weight"), "copy of a module"),
         (key(Q0, "lora_E"), "unknown"),
         (key(Q0, "lora_A"), "unknown"),
