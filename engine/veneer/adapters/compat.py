@@ -18,7 +18,7 @@ from msgspec import Struct
 from veneer.adapters.base import Base
 from veneer.adapters.declared import name_doubt, revision_doubt
 from veneer.adapters.extent import lookup, sides
-from veneer.adapters.model import Adapter
+from veneer.adapters.model import Adapter, Target
 from veneer.adapters.placement import place_all
 from veneer.adapters.problem import Problem
 from veneer.formats import naming
@@ -132,21 +132,36 @@ def _other_model(adapter: Adapter, base: Base, problems: Sequence[Problem]) -> I
     layers, width = _adapter_size(adapter, base)
     if layers > base.n_layers or width not in (None, base.n_embd):
         wide = f" of width {width}" if width else ""
+        reach = f"targets {layers} layers{wide}" if layers else f"is{wide}"
         yield Problem(
             code="OTHER_MODEL",
-            message=f"Made for another model: the adapter targets {layers} layers{wide}, "
-            f"this base has {base.n_layers} of width {base.n_embd}.",
+            message=f"Made for another model: the adapter {reach}, this base has {base.n_layers} "
+            f"layers of width {base.n_embd}.",
         )
 
 
 def _adapter_size(adapter: Adapter, base: Base) -> tuple[int, int | None]:
     """The number of layers an adapter reaches, and the width of the model it was made for."""
     layers, widths = 0, Counter[int]()
-    for target in (target for target in adapter.targets if target.operation == "low_rank"):
-        place = lookup(adapter, base, target)
-        if place is not None:
-            layers = max(layers, (naming.layer_of(place.blocks[0]) or 0) + 1)
-            side = naming.width_side(place.blocks[0])
-            if side is not None:
-                widths[sides(target)[side]] += 1
+    for target in adapter.targets:
+        layer, width = _layer_and_width(adapter, base, target)
+        layers = max(layers, layer + 1)
+        widths.update([width] if width else [])
     return layers, widths.most_common(1)[0][0] if widths else None
+
+
+def _layer_and_width(adapter: Adapter, base: Base, target: Target) -> tuple[int, int]:
+    """The layer that a target is in, or -1, and the width of the model where it tells, or 0."""
+    match target.operation:
+        case "direction":
+            return int(target.module.rpartition(".")[2]), target.out_features
+        case "prompt" | "rows":
+            return -1, target.out_features
+        case "prefix":
+            return -1, 0
+        case _:
+            place = lookup(adapter, base, target)
+    if place is None:
+        return -1, 0
+    side, layer = naming.width_side(place.blocks[0]), naming.layer_of(place.blocks[0])
+    return -1 if layer is None else layer, 0 if side is None else sides(target)[side]

@@ -28,7 +28,8 @@ def open_peft(source: Source) -> Generator[Contents]:
     with source.open(PEFT_CONFIG) as file:
         table = peft.read_table(file)
     with source.open(PEFT_WEIGHTS) as file:
-        header = safetensors.read_header(file)
+        # AdaLoRA saves modules that it has cut to the rank 0.
+        header = safetensors.read_header(file, empty=table.get("peft_type") == "ADALORA")
         stored = {t.name: Stored(t.name, t.dtype, t.shape) for t in header.tensors.values()}
 
         def read(name: str) -> Matrix:

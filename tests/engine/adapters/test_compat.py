@@ -243,7 +243,28 @@ def test_larger_model_is_said_in_one_sentence(base):
     assert [p.tensor for p in report.problems[1:]] == [t.module for t in targets]
     assert report.problems[0].message == (
         "Made for another model: the adapter targets 24 layers of width 896, "
-        "this base has 2 of width 16."
+        "this base has 2 layers of width 16."
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "fields", "reach"),
+    [
+        ("direction.31", {"operation": "direction", "out_features": 64}, "targets 32 layers of"),
+        ("prompt", {"operation": "prompt", "out_features": 64}, "is of"),
+        ("model.embed_tokens", {"operation": "rows", "out_features": 64, "tokens": (1,)}, "is of"),
+        (
+            "model.layers.4.mlp.down_proj",
+            {"operation": "scale_outputs", "out_features": 64},
+            "targets 5 layers of",
+        ),
+    ],
+)
+def test_another_model_shows_in_every_kind(base, module, fields, reach):
+    targets = Target(module=module, count=64, **fields)
+    problems = check(adapter(targets), base).problems
+    assert problems[0].message == (
+        f"Made for another model: the adapter {reach} width 64, this base has 2 layers of width 16."
     )
 
 
