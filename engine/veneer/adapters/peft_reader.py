@@ -10,8 +10,9 @@ from typing import Any
 
 from veneer.adapters.beside import beside_part, check_beside
 from veneer.adapters.contents import Contents, Matrix, Part, Stored
-from veneer.adapters.factors import Pair, checked, low_rank
+from veneer.adapters.factors import Pair, low_rank
 from veneer.adapters.model import Kind, Witness
+from veneer.adapters.peft_experts import expert_part, split_experts
 from veneer.adapters.peft_others import open_other
 from veneer.adapters.source import PEFT_CONFIG, PEFT_WEIGHTS, Source
 from veneer.errors import FormatError
@@ -58,14 +59,16 @@ def lora_contents(
     """A LoRA by its config and its tensors, under PEFT's names. Raises as `open_peft`."""
     config = peft.judged(table)
     keys = sort_keys({*stored} - {sample.tensor for sample in samples})
-    pairs = _pairs(keys, stored)
-    strengths = peft.strengths(config, tuple(pair.module for pair in pairs))
+    pairs, experts = split_experts(config, _pairs(keys, stored))
+    named = (*(pair.module for pair in pairs), *(pair.parameter for pair in experts))
+    strengths = peft.strengths(config, named)
     for pair in pairs:
         _check_config(config, pair, strengths[pair.module])
     return Contents(
         kind=_kind(config),
         parts=(
             *(low_rank(pair, strengths[pair.module].scaling, read) for pair in pairs),
+            *(expert_part(pair, strengths[pair.parameter], read) for pair in experts),
             *_beside(config, keys, pairs, stored, strengths),
         ),
         tensors=stored,
@@ -74,7 +77,7 @@ def lora_contents(
         base_revision=config.revision,
         base_digest=config.base_digest,
         invocation_tokens=config.invocation_tokens,
-        warnings=(*_missing_targets(config, pairs), *_left_out(samples)),
+        warnings=(*_missing_targets(config, named), *_left_out(samples)),
         witnesses=samples,
     )
 
@@ -87,7 +90,7 @@ def _kind(config: peft.PeftConfig) -> Kind:
 
 def _pairs(keys: PeftKeys, stored: Mapping[str, Stored]) -> tuple[Pair, ...]:
     return tuple(
-        checked(Pair(pair.module, stored[pair.a], stored[pair.b], embedding=pair.embedding))
+        Pair(pair.module, stored[pair.a], stored[pair.b], embedding=pair.embedding)
         for pair in keys.pairs
     )
 
@@ -120,13 +123,12 @@ def _check_config(config: peft.PeftConfig, pair: Pair, strength: peft.Strength) 
         raise FormatError("CONFIG", message)
 
 
-def _missing_targets(config: peft.PeftConfig, pairs: tuple[Pair, ...]) -> tuple[str, ...]:
+def _missing_targets(config: peft.PeftConfig, named: tuple[str, ...]) -> tuple[str, ...]:
     """Targets without weights: PEFT leaves them at their start, where they change nothing."""
-    modules = [f".{pair.module}" for pair in pairs]
     return tuple(
         f"The config lists {name!r} as a target, but there are no weights for it."
-        for name in sorted(config.target_modules or ())
-        if not any(module.endswith(f".{name}") for module in modules)
+        for name in sorted({*(config.target_modules or ()), *config.target_parameters})
+        if not any(f".{module}".endswith(f".{name}") for module in named)
     )
 
 

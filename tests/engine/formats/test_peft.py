@@ -122,7 +122,6 @@ def test_both_orders_of_the_base_matrix_are_the_same_adapter():
         ("invocation_string", "<x>", "aLoRA"),
         ("megatron_config", {"a": 1}, "Megatron"),
         ("use_qalora", True, "QALoRA"),
-        ("target_parameters", ["experts.w"], "bare parameters"),
         ("use_bdlora", {"nblocks": 2}, "block-diagonal"),
         ("velora_config", {"num_groups": 2}, "VeLoRA"),
         ("monteclora_config", {"num_samples": 2}, "MonteCLoRA"),
