@@ -43,6 +43,8 @@ def examine(fs: Fs, path: Path) -> Intake:
         raise NotFound(f"There is no {path}.")
     if found.is_dir:
         return _directory(fs, path)
+    if not found.is_file:
+        raise FormatError("MAGIC", f"{path} is a device or a pipe, not a file.")
     if path.name == PEFT_CONFIG:
         return _directory(fs, path.parent)
     return _file(fs, path)

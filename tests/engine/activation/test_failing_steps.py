@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gguf import GGUFReader
 from safetensors.numpy import load_file, save_file
 
 from tests.engine.faults import FaultyFs
@@ -78,6 +79,22 @@ def test_results_that_are_no_numbers_name_their_adapter(
     workspace.compose("smol", [("huge", 1.0)], name="endless")
     error = fails(workspace, "endless", NonFinite, "stage")
     assert error.digest == workspace.library.find_adapter("huge").digest
+
+
+def test_a_base_with_a_weight_that_is_no_number(
+    workspace: Workspace, base_path: Path, tmp_path: Path
+):
+    """In a row that no prompt of the probe reads, so that only a look at every weight finds it."""
+    rotten = tmp_path / "rotten.gguf"
+    data = bytearray(base_path.read_bytes())
+    (embedding,) = (t for t in GGUFReader(base_path).tensors if t.name == "token_embd.weight")
+    row = embedding.data_offset + 40_000 * (embedding.n_bytes // 49_152)
+    data[row : row + 2] = np.float16(np.nan).tobytes()
+    rotten.write_bytes(data)
+    workspace.import_path(rotten)
+    workspace.compose("rotten", [], name="rotten only")
+    error = fails(workspace, "rotten only", NonFinite, "stage")
+    assert error.digest == workspace.library.find_base("rotten").digest
 
 
 @pytest.mark.parametrize(("number", "error"), [(errno.ENOSPC, DiskFull), (errno.EROFS, StoreError)])

@@ -1,6 +1,7 @@
 """Importing, and what is left when it fails."""
 
 import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -270,3 +271,14 @@ def test_a_base_that_is_still_being_written_is_refused(tmp_path: Path, base_path
         with pytest.raises(Damaged, match="was being written"):
             workspace.import_path(growing, progress=write_more)
         assert workspace.library.bases() == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_refused_without_waiting_for_it(tmp_path: Path):
+    pipe = tmp_path / "model.gguf"
+    os.mkfifo(pipe)
+    with (
+        Workspace.open(tmp_path / "ws") as workspace,
+        pytest.raises(FormatError, match="a device or a pipe, not a file"),
+    ):
+        workspace.import_path(pipe)
