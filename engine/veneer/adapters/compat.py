@@ -22,6 +22,7 @@ from veneer.adapters.model import Adapter, Target
 from veneer.adapters.placement import place_all
 from veneer.adapters.problem import Problem
 from veneer.formats import naming
+from veneer.formats.tokenizer import is_another
 from veneer.identity import Digest, short
 
 Fit = Literal["digest", "named", "shape", "no"]
@@ -58,7 +59,7 @@ def check(
     placed, problems = place_all(adapter, base)
     reasons = (
         *_other_model(adapter, base, problems),
-        *_vocabulary(adapter, base),
+        *_tokenizer(adapter, base),
         *_activated(adapter),
         *unlike,
     )
@@ -87,16 +88,17 @@ def _doubts(adapter: Adapter, base: Base) -> Iterator[str]:
     revision = revision_doubt(adapter.base_revision, base)
     if revision is not None:
         yield revision
-    if adapter.vocabulary not in (None, base.n_vocab):
-        yield f"It was trained with {adapter.vocabulary} tokens; this base has {base.n_vocab}."
-
-
-def _vocabulary(adapter: Adapter, base: Base) -> Iterator[Problem]:
+    # A base may have more: rows that no token uses, for the sake of a rounder number.
     if (adapter.vocabulary or 0) > base.n_vocab:
+        yield f"Its tokenizer has {adapter.vocabulary} tokens; this base has {base.n_vocab}."
+
+
+def _tokenizer(adapter: Adapter, base: Base) -> Iterator[Problem]:
+    if is_another(adapter.tokens, base.tokens):
         yield Problem(
-            code="VOCABULARY",
-            message=f"It was trained with {adapter.vocabulary} tokens, and this base has only "
-            f"{base.n_vocab}.",
+            code="TOKENIZER",
+            message="Made for another tokenizer: the one that came with it has other tokens than "
+            "this base's.",
         )
 
 

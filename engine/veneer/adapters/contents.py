@@ -66,7 +66,6 @@ class Contents:
     base_revision: str | None = None
     base_digest: Digest | None = None
     architecture: str | None = None
-    vocabulary: int | None = None
     invocation_tokens: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
     witnesses: tuple[Witness, ...] = ()

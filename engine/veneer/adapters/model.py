@@ -86,10 +86,10 @@ class Adapter(Struct, frozen=True, kw_only=True):
 
     `base_model`, `base_revision` and `base_digest` are what its maker declared; `architecture` is
     GGUF's name for it and known for adapters in GGUF form alone. `vocabulary` is the number of
-    tokens it was trained with, where its files tell. An aLoRA acts from its `invocation_tokens`
-    on. `dtype` is the float type of the weights, or
-    "mixed". `weights` counts numbers, not tensors. `warnings` are sentences for people. Its
-    `witnesses` tell over which weights it was trained.
+    tokens of the tokenizer that came with it, and `tokens` a sample of them. An aLoRA acts from
+    its `invocation_tokens` on. `dtype` is the float type of the weights, or "mixed". `weights`
+    counts numbers, not tensors. `warnings` are sentences for people. Its `witnesses` tell over
+    which weights it was trained.
     """
 
     kind: Kind
@@ -105,6 +105,7 @@ class Adapter(Struct, frozen=True, kw_only=True):
     vocabulary: int | None = None
     invocation_tokens: tuple[int, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    tokens: tuple[str, ...] = ()
 
     @property
     def ranks(self) -> tuple[int, ...]:

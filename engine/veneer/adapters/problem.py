@@ -11,6 +11,7 @@ ProblemCode = Literal[
     "UNSUPPORTED_ARCHITECTURE",
     "OTHER_MODEL",
     "OTHER_BASE",
+    "TOKENIZER",
     "VOCABULARY",
     "UNKNOWN_MODULE",
     "MISSING_TENSOR",

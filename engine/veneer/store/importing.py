@@ -17,6 +17,7 @@ from veneer.adapters.base import read_base
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
 from veneer.formats import safetensors, witness
+from veneer.formats.tokenizer import Vocabulary, read_tokenizer
 from veneer.identity import Digest, canonical_json, sha256_file, sha256_table
 from veneer.store.archive import Member
 from veneer.store.catalog import Catalog, Table
@@ -85,7 +86,8 @@ class Importer:
     ) -> Outcome[Imported]:
         with ExitStack() as stack:
             received = self._receive(intake, stack, progress, cancel)
-            adapter = read_adapter(OpenedSource({n: r.open for n, r in received.items()}))
+            source = OpenedSource({n: r.open for n, r in received.items()})
+            adapter = read_adapter(source, self._tokenizer(intake))
             files = {n: r.digest for n, r in received.items()}
             digest = next(iter(files.values())) if len(files) == 1 else sha256_table(files)
             given = self._name_for("adapters", digest, intake, name)
@@ -106,6 +108,17 @@ class Importer:
             Imported("adapter", digest, given, already=before is not None),
             Changes(adapters=frozenset({digest})),
         )
+
+    def _tokenizer(self, intake: Intake) -> Vocabulary | None:
+        match intake.tokenizer:
+            case None:
+                return None
+            case Path() as path:
+                with self._fs.open_read(path) as file:
+                    return read_tokenizer(file)
+            case member:
+                with member.open() as file:
+                    return read_tokenizer(file)
 
     def _publish_adapter(self, files: dict[str, Digest], received: dict[str, Received]) -> None:
         for item in received.values():

@@ -191,16 +191,21 @@ def test_a_revision_must_be_the_base_s(base):
     assert doubts(versioned, **named, revision="step3000") == ()
 
 
-def test_another_vocabulary_is_a_doubt_and_a_larger_one_a_refusal(base):
+def test_more_tokens_than_the_base_has_are_a_doubt(base):
     named = {"base_model": "org/Tiny-5K"}
-    assert doubts(base, **named, vocabulary=12) == ()
-    assert doubts(base, **named, vocabulary=11) == (
-        "It was trained with 11 tokens; this base has 12.",
+    assert doubts(base, **named, vocabulary=11) == doubts(base, **named, vocabulary=12) == ()
+    assert doubts(base, **named, vocabulary=13) == (
+        "Its tokenizer has 13 tokens; this base has 12.",
     )
-    problem = only_problem(check(adapter(target(), **named, vocabulary=13), base))
+
+
+def test_another_tokenizer_is_refused(base):
+    assert base.tokens[0] == "t0"
+    assert check(adapter(target(), tokens=base.tokens), base).ok
+    problem = only_problem(check(adapter(target(), tokens=("<unk>",)), base))
     assert (problem.code, problem.message) == (
-        "VOCABULARY",
-        "It was trained with 13 tokens, and this base has only 12.",
+        "TOKENIZER",
+        "Made for another tokenizer: the one that came with it has other tokens than this base's.",
     )
 
 

@@ -1,6 +1,7 @@
 """Importing, and what is left when it fails."""
 
 import errno
+import json
 import os
 import shutil
 from pathlib import Path
@@ -282,3 +283,21 @@ def test_a_pipe_is_refused_without_waiting_for_it(tmp_path: Path):
         pytest.raises(FormatError, match="a device or a pipe, not a file"),
     ):
         workspace.import_path(pipe)
+
+
+def test_a_tokenizer_beside_an_adapter_is_looked_at_and_not_kept(
+    tmp_path: Path, workspace: Workspace
+):
+    plain = workspace.library.find_adapter("pirate")
+    source = Path(__file__).parents[3] / "resources" / "demo" / "adapters" / "pirate"
+    folder = tmp_path / "with tokenizer"
+    shutil.copytree(source, folder)
+    vocab = {f"x{i}": i for i in range(1000)}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": {"vocab": vocab}}))
+    again = workspace.import_path(folder).value
+    assert (again.id, again.already) == (plain.digest, True)
+    workspace.library.forget_adapter(plain.digest)
+    workspace.import_path(folder, name="foreign")
+    report = workspace.check("foreign", "smol")
+    assert [problem.code for problem in report.problems] == ["TOKENIZER"]
+    assert workspace.library.find_adapter("foreign").adapter.vocabulary == 1000
