@@ -126,7 +126,8 @@ def test_the_first_token_after_switching_back(workspace: Workspace, base_path: P
     print(
         f"\nfirst token of a turn after {CONVERSATION} tokens: {median(stayed):.0f} ms, after "
         f"switching away and back {median(back):.0f} ms (restoring takes {restore:.0f} ms, the "
-        f"{fresh} new tokens {step:.1f} ms each); computing all of it takes {first.first_token_ms:.0f} ms"
+        f"{fresh} new tokens {step:.1f} ms each); computing all of it takes "
+        f"{first.first_token_ms:.0f} ms"
     )
     assert median(back) < 1.5 * median(stayed) + restore
     assert median(back) < 1.5 * step * fresh + restore

@@ -21,7 +21,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     `kv_budget` and `adapters_budget` are for what is kept in memory to switch back fast.
     `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `on_switch` says
-    what a switch does to an answer that is being written.
+    what a switch does to an answer that is being written. With `require_signature` only what a
+    trusted key has signed is activated.
     """
 
     n_ctx: int = 4096
@@ -33,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     kv_disk_budget: int = 0
     adapters_budget: int = 512 << 20
     on_switch: Literal["cancel", "refuse"] = "cancel"
+    require_signature: bool = False
     theme: Theme = "system"
 
 
