@@ -192,6 +192,12 @@ class ManifestError(VeneerError):
     code = "MANIFEST"
 
 
+class BadSetting(VeneerError):  # noqa: N818
+    """A setting that does not exist, or a value that it cannot have. Names both."""
+
+    code = "SETTING"
+
+
 class KeyringFailed(VeneerError):  # noqa: N818
     """The system's keyring is missing, locked, or kept nothing. No secret went anywhere else."""
 

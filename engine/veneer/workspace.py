@@ -119,7 +119,11 @@ class Workspace:
         return self._settings.read()
 
     def change_settings(self, settings: Settings) -> None:
-        """Keep these settings. Those of the context take effect at the next activation."""
+        """Keep these settings. Those of the context take effect at the next activation.
+
+        Raises `BadSetting`, or `OverBudget` for a context in which what is active would not fit.
+        """
+        self.activator.require_room(settings)
         self._settings.write(settings)
 
     def import_path(

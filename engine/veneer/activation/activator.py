@@ -21,7 +21,9 @@ from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import (
     Answering,
+    Damaged,
     FellBack,
+    NotFound,
     NothingActive,
     NothingToRollBack,
     RuntimeCrashed,
@@ -32,7 +34,7 @@ from veneer.errors import (
 from veneer.identity import Digest, short
 from veneer.runtime.client import RuntimeClient
 from veneer.store.changes import Changes, Outcome
-from veneer.store.settings import SettingsShelf
+from veneer.store.settings import Settings, SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
 
 _RuntimeLost = (RuntimeCrashed, RuntimeTimeout)
@@ -204,6 +206,14 @@ class Activator:
         prepared = self._running.prepare(composition, {}, cancel=cancel, runtime=runtime)
         runtime.stage(prepared.plan, prepared.limits, cancel)
         runtime.publish(0)
+
+    def require_room(self, chosen: Settings) -> None:
+        """Raise `OverBudget` if the active composition could not run with these settings."""
+        active = self._journal.active()
+        if active is not None:
+            # Of what is not here any more the next activation tells.
+            with suppress(NotFound, Damaged):
+                self._running.require_room(self._stacks.get(active.composition), chosen)
 
     def stop(self) -> None:
         """End the worker. What is active stays active."""
