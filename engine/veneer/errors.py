@@ -192,6 +192,24 @@ class ManifestError(VeneerError):
     code = "MANIFEST"
 
 
+class BadSetting(VeneerError):  # noqa: N818
+    """A setting that does not exist, or a value that it cannot have. Names both."""
+
+    code = "SETTING"
+
+
+class KeyringFailed(VeneerError):  # noqa: N818
+    """The system's keyring is missing, locked, or kept nothing. No secret went anywhere else."""
+
+    code = "KEYRING"
+
+
+class Untrusted(VeneerError):  # noqa: N818
+    """The workspace runs only what a trusted key has signed, and this is not. Names the key."""
+
+    code = "UNTRUSTED"
+
+
 class NeedsOverlay(VeneerError):  # noqa: N818
     """The composition is valid, but the lane in use cannot execute part of it."""
 

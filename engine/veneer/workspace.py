@@ -27,6 +27,7 @@ from veneer.chat.history import History
 from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
 from veneer.compose.forms import Forms
+from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
 from veneer.runtime.client import RuntimeClient
@@ -42,6 +43,7 @@ from veneer.store.objects import Objects
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
+from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
 
@@ -59,8 +61,8 @@ def default_path() -> Path:
 class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
-    `library`, `stacks`, `journal`, `history` and `talk` may be used directly to look; what
-    changes more than one of them is a method here. Use as a context manager, or `close`.
+    `library`, `stacks`, `signatures`, `journal`, `history` and `talk` may be used directly to
+    look; what changes more than one of them is a method here. Use as a context manager, or `close`.
     """
 
     def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
@@ -117,7 +119,11 @@ class Workspace:
         return self._settings.read()
 
     def change_settings(self, settings: Settings) -> None:
-        """Keep these settings. Those of the context take effect at the next activation."""
+        """Keep these settings. Those of the context take effect at the next activation.
+
+        Raises `BadSetting`, or `OverBudget` for a context in which what is active would not fit.
+        """
+        self.activator.require_room(settings)
         self._settings.write(settings)
 
     def import_path(
@@ -237,6 +243,10 @@ class Workspace:
             tokens, self._optional(composition), out, confirm_base=confirm_base
         )
 
+    def sign(self, ref: str) -> Outcome[Composition]:
+        """Sign a stack or composition by ref with one's own key; see `Signatures.sign`."""
+        return self.signatures.sign(self._composition(ref))
+
     def forget(self, ref: str) -> Changes:
         """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
         found = resolve(ref, self.library.named() + self.stacks.named())
@@ -274,6 +284,7 @@ class Workspace:
         self._importer = Importer(fs, catalog, objects, verifier)
         self.library = Library(fs, catalog, objects, verifier)
         self.stacks = Stacks(fs, layout, database, TOOL)
+        self.signatures = Signatures(self.stacks, TrustedKeys(database), self._settings)
         self.journal = Journal(database)
         self.history = History(database)
         self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
@@ -282,6 +293,7 @@ class Workspace:
         self.activator = Activator(
             self.journal,
             Confirmations(self.library, self.journal),
+            self.signatures,
             self.stacks,
             running,
             self._runtime,

@@ -19,8 +19,9 @@ from veneer.adapters.base import Base
 from veneer.adapters.declared import name_doubt, revision_doubt
 from veneer.adapters.extent import lookup, sides
 from veneer.adapters.model import Adapter, Target
-from veneer.adapters.placement import place_all
+from veneer.adapters.placement import Placed, place_all
 from veneer.adapters.problem import Problem
+from veneer.errors import Incompatible
 from veneer.formats import naming
 from veneer.formats.tokenizer import is_another
 from veneer.identity import Digest, short
@@ -52,10 +53,27 @@ def check(
 
     `unlike` is what its witnesses have against the base. Raises nothing: a refusal is a report.
     """
+    return _judged(adapter, base, digest, unlike)[0]
+
+
+def placements(adapter: Adapter, base: Base) -> tuple[Placed, ...]:
+    """Where each target goes, in the order of the GGUF tensor names.
+
+    Raises `Incompatible` if `check` refuses.
+    """
+    report, placed = _judged(adapter, base)
+    if not report.ok:
+        raise Incompatible(" ".join(problem.message for problem in report.problems[:3]))
+    return tuple(sorted(placed, key=lambda item: (item.pieces[0].tensor, item.pieces[0].start)))
+
+
+def _judged(
+    adapter: Adapter, base: Base, digest: Digest | None = None, unlike: Iterable[Problem] = ()
+) -> tuple[CompatReport, Sequence[Placed]]:
     total = len(adapter.targets)
     wrong = _wrong_architecture(adapter, base)
     if wrong is not None:
-        return CompatReport(ok=False, applies=0, of=total, problems=(wrong,), fit="no")
+        return _refused((wrong,), 0, total), ()
     placed, problems = place_all(adapter, base)
     reasons = (
         *_other_model(adapter, base, problems),
@@ -65,9 +83,14 @@ def check(
     )
     reasons += tuple(msgspec.structs.replace(p, message=f"{p.message}.") for p in problems)
     if reasons:
-        return CompatReport(ok=False, applies=len(placed), of=total, problems=reasons, fit="no")
+        return _refused(reasons, len(placed), total), placed
     fit, doubts = _sureness(adapter, base, digest)
-    return CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit, doubts=doubts)
+    report = CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit, doubts=doubts)
+    return report, placed
+
+
+def _refused(reasons: tuple[Problem, ...], applies: int, total: int) -> CompatReport:
+    return CompatReport(ok=False, applies=applies, of=total, problems=reasons, fit="no")
 
 
 def _sureness(

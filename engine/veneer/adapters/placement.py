@@ -25,15 +25,6 @@ class Placed:
     pieces: tuple[Piece, ...]
 
 
-def placements(adapter: Adapter, base: Base) -> tuple[Placed, ...]:
-    """Where each target goes, in the order of the GGUF tensor names.
-
-    Only for a pair that `check` accepts; other targets are missing from the result.
-    """
-    placed, _ = place_all(adapter, base)
-    return tuple(sorted(placed, key=lambda item: (item.pieces[0].tensor, item.pieces[0].start)))
-
-
 def place_all(adapter: Adapter, base: Base) -> tuple[list[Placed], list[Problem]]:
     """Every target of an adapter that has its place in the base, and what is wrong with others."""
     placed: list[Placed] = []

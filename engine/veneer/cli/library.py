@@ -145,7 +145,7 @@ def _facts(
         return made, facts.base_lines(found, needed, context.n_ctx)
     if isinstance(found, StoredAdapter):
         return facts.adapter_facts(found), facts.adapter_lines(found)
-    made = facts.composition_facts(found)
+    made = facts.composition_facts(found, workspace.signatures.standing(found))
     return made, facts.lines(made)
 
 

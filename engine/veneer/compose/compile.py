@@ -51,6 +51,12 @@ class Compiler:
                 adapters.append(self._adapter(ref, base))
         return base, tuple(adapters)
 
+    def find(self, manifest: Manifest) -> tuple[StoredBase, tuple[StoredAdapter, ...]]:
+        """What the manifest names, neither verified nor checked. Raises `NotFound`."""
+        (digest,) = manifest.composition.base.digests
+        adapters = manifest.composition.adapters
+        return self._library.base(digest), tuple(self._library.adapter(a.digest) for a in adapters)
+
     def plan(
         self,
         manifest: Manifest,

@@ -133,6 +133,12 @@ class Stacks:
             )
         return Changes(compositions=frozenset({composition}))
 
+    def put_signed(self, manifest: Manifest) -> Outcome[Composition]:
+        """Keep a composition that is known already with another envelope. Raises `NotFound`."""
+        self.get(manifest.id)
+        self._write(manifest)
+        return Outcome(self.get(manifest.id), Changes(compositions=frozenset({manifest.id})))
+
     def users_of(self, digest: Digest) -> tuple[str, ...]:
         """The names of the stacks that need this base or adapter."""
         return tuple(c.name or short(c.id) for c in self.saved() if c.manifest.uses(digest))
@@ -144,16 +150,18 @@ class Stacks:
         return manifest
 
     def _save(self, manifest: Manifest) -> None:
-        target = self._layout.manifest(manifest.id)
-        if self._fs.stat(target) is None:
-            with Draft(self._fs, self._layout.tmp) as draft:
-                draft.write(encode(manifest))
-                draft.publish(target)
+        if self._fs.stat(self._layout.manifest(manifest.id)) is None:
+            self._write(manifest)
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT OR IGNORE INTO compositions (id, created_at) VALUES (?, ?)",
                 (manifest.id, now()),
             )
+
+    def _write(self, manifest: Manifest) -> None:
+        with Draft(self._fs, self._layout.tmp) as draft:
+            draft.write(encode(manifest))
+            draft.publish(self._layout.manifest(manifest.id))
 
     def _name(self, name: str, composition: Digest) -> None:
         with self._database.transaction() as connection:

@@ -20,6 +20,8 @@ import psutil
 from veneer.errors import DiskFull, NotFound, StoreError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_BUFFER = 1 << 20
+"""Bytes. A form of a thousand small tensors is then written in a few calls."""
 _SYNC_UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOTTY}
 
 
@@ -83,7 +85,7 @@ class RealFs:
     def create(self, path: Path) -> BinaryIO:
         """Create a new file, owner-only; fails if anything has that name."""
         with translated("create", path):
-            return open(path, "x+b", opener=_owner_only)
+            return open(path, "x+b", buffering=_BUFFER, opener=_owner_only)
 
     def open_append(self, path: Path) -> BinaryIO:
         """Open a log for appending, unbuffered, owner-only; create it if need be."""

@@ -104,4 +104,18 @@ _TARGETS_AS_ARRAYS = (
     ))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS, _TARGETS_AS_ARRAYS)
+_TRUSTED_KEYS = (
+    # store.trust
+    """CREATE TABLE trusted_keys (
+        key TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        added_at TEXT NOT NULL
+    ) STRICT""",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _CONFIRMATIONS,
+    _TARGETS_AS_ARRAYS,
+    _TRUSTED_KEYS,
+)

@@ -9,9 +9,8 @@ import pytest
 
 from tests.engine.adapters import tiny
 from veneer.adapters.base import read_base
-from veneer.adapters.compat import CompatReport, check
+from veneer.adapters.compat import CompatReport, check, placements
 from veneer.adapters.model import Adapter, Target
-from veneer.adapters.placement import placements
 from veneer.adapters.reading import read_adapter
 from veneer.errors import FormatError
 from veneer.identity import Digest
