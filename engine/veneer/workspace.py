@@ -32,6 +32,7 @@ from veneer.errors import InUse, NotFound
 from veneer.runtime.client import RuntimeClient
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
+from veneer.store.custody import Custody
 from veneer.store.database import Database
 from veneer.store.fs import Fs, RealFs
 from veneer.store.importing import Imported, Importer
@@ -39,6 +40,7 @@ from veneer.store.layout import Layout
 from veneer.store.library import Library
 from veneer.store.lock import WriterLock
 from veneer.store.objects import Objects
+from veneer.store.quarantine import Quarantine
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
@@ -60,7 +62,8 @@ class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
     `library`, `stacks`, `journal`, `history` and `talk` may be used directly to look; what
-    changes more than one of them is a method here. Use as a context manager, or `close`.
+    changes more than one of them is a method here. `custody` verifies files, and moves damaged
+    ones aside, where the workspace is open for writing. Use as a context manager, or `close`.
     """
 
     def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
@@ -75,7 +78,7 @@ class Workspace:
                 undo.callback(WriterLock(fs, layout).release)
             database = Database(layout.database, writable=writable)
             undo.callback(database.close)
-            self._build(fs, layout, database)
+            self._build(fs, layout, database, writable=writable)
             self.recovery = self._recover(fs, layout) if writable else Recovery()
             undo.callback(self.activator.stop)
             self._undo = undo.pop_all()
@@ -267,16 +270,18 @@ class Workspace:
             text = file.read().decode("utf-8", "replace")
         return "".join(c for c in text if c == "\n" or c.isprintable())
 
-    def _build(self, fs: Fs, layout: Layout, database: Database) -> None:
+    def _build(self, fs: Fs, layout: Layout, database: Database, *, writable: bool) -> None:
         catalog, objects = Catalog(database), Objects(fs, layout)
-        verifier = Verifier(fs, database)
+        verifier, quarantine = Verifier(fs, database), Quarantine(fs, layout)
         self._settings = SettingsShelf(database)
         self._importer = Importer(fs, catalog, objects, verifier)
-        self.library = Library(catalog, objects, verifier)
-        self.stacks = Stacks(fs, layout, database, TOOL)
+        self.library = Library(catalog, objects)
+        self.stacks = Stacks(fs, layout, database, TOOL, quarantine if writable else None)
+        self.custody = Custody(verifier, catalog, objects, quarantine, self.stacks.needing)
         self.journal = Journal(database)
         self.history = History(database)
-        self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
+        forms = Forms(fs, layout, self.library, verifier)
+        self._compiler = Compiler(self.library, self.custody, forms)
         self._runtime = RuntimeClient(layout.logs / "runtime.log")
         running = Running(self._compiler, self._runtime, self._settings, layout.kv)
         self.activator = Activator(

@@ -63,10 +63,16 @@ class Layout:
         return self.root / "kv"
 
     @property
+    def quarantine(self) -> Path:
+        """Damaged files, kept; nothing removes them but a person."""
+        return self.root / "quarantine"
+
+    @property
     def directories(self) -> tuple[Path, ...]:
         """Every directory that an open workspace has."""
         return (
-            self.root, self.objects, self.manifests, self.derived, self.tmp, self.logs, self.kv
+            self.root, self.objects, self.manifests, self.derived, self.tmp, self.logs, self.kv,
+            self.quarantine,
         )  # fmt: skip
 
     def object(self, digest: Digest) -> Path:
