@@ -46,6 +46,11 @@ from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
+from veneer.upkeep.entries import Compositions, Entries
+from veneer.upkeep.fsck import Fsck
+from veneer.upkeep.hashing import ObjectFiles
+from veneer.upkeep.rebuild import Rebuilt, needs_rebuilding, rebuild, require_database
+from veneer.upkeep.report import FsckReport
 
 _LOG_TAIL = 64 << 10
 VERSION = version("veneer")
@@ -56,6 +61,10 @@ def default_path() -> Path:
     """`VENEER_HOME`, or the place this system gives to a program's data."""
     chosen = os.environ.get("VENEER_HOME")
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("veneer", appauthor=False))
+
+
+def _root(path: Path | None) -> Path:
+    return (path or default_path()).expanduser().absolute()
 
 
 class Workspace:
@@ -76,6 +85,7 @@ class Workspace:
                 fs.make_dirs(directory)
             if writable:
                 undo.callback(WriterLock(fs, layout).release)
+            require_database(fs, layout)
             database = Database(layout.database, writable=writable)
             undo.callback(database.close)
             self._build(fs, layout, database, writable=writable)
@@ -96,8 +106,24 @@ class Workspace:
 
         Raises `WorkspaceBusy` if another process writes to it, `WorkspaceTooNew`, `StoreError`.
         """
-        root = (path or default_path()).expanduser().absolute()
-        return cls(root, fs or RealFs(), writable=writable, by=by)
+        return cls(_root(path), fs or RealFs(), writable=writable, by=by)
+
+    @classmethod
+    def rebuild(
+        cls, path: Path | None = None, *, fs: Fs | None = None, cancel: CancelToken | None = None
+    ) -> Rebuilt | None:
+        """Make a new database for a workspace whose own is damaged or gone; None if it is whole.
+
+        Raises `WorkspaceBusy`, `WorkspaceTooNew`, `StoreError`, `DiskFull`, `Cancelled`.
+        """
+        fs, layout = fs or RealFs(), Layout(_root(path))
+        for directory in layout.directories:
+            fs.make_dirs(directory)
+        lock = WriterLock(fs, layout)
+        try:
+            return rebuild(fs, layout, TOOL, cancel) if needs_rebuilding(fs, layout) else None
+        finally:
+            lock.release()
 
     def close(self) -> None:
         """End the worker, close the database, release the lock."""
@@ -252,6 +278,21 @@ class Workspace:
             return self.library.forget_base(found.digest)
         return self.library.forget_adapter(found.digest)
 
+    def fsck(
+        self,
+        *,
+        repair: bool = False,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[FsckReport]:
+        """Check everything the workspace holds, and repair what can be repaired with certainty.
+
+        `progress` is in bytes. Raises `Cancelled`, `StoreError`.
+        """
+        report = self._fsck.run(repair=repair, progress=progress, cancel=cancel)
+        repaired = any(finding.repair for finding in report.findings)
+        return Outcome(report, self._everything() if repaired else Changes())
+
     def interrupt(self) -> None:
         """Stop the answer that is streaming, if one is."""
         self._runtime.interrupt("cancelled")
@@ -292,8 +333,24 @@ class Workspace:
             self._runtime,
             self._settings,
         )
+        self._fsck = Fsck(
+            fs,
+            layout,
+            database,
+            ObjectFiles(fs, layout, objects, self.custody, quarantine),
+            Entries(layout, catalog, objects, self.custody),
+            Compositions(fs, layout, self.stacks, self.journal, quarantine),
+        )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)
+
+    def _everything(self) -> Changes:
+        named = self.library.named()
+        return Changes(
+            bases=frozenset(n.digest for n in named if n.kind == "base"),
+            adapters=frozenset(n.digest for n in named if n.kind == "adapter"),
+            compositions=frozenset(self.stacks.known()),
+        )
 
     def _composition(self, ref: str) -> Composition:
         """What a ref stands for where something is to run; a base stands for itself alone."""

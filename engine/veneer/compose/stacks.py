@@ -157,6 +157,30 @@ class Stacks:
             )
         return Changes(compositions=frozenset({composition}))
 
+    def known(self) -> dict[Digest, bool]:
+        """Every composition, and whether its manifest is given up."""
+        rows = self._database.rows("SELECT id, lost FROM compositions")
+        return {row["id"]: row["lost"] is not None for row in rows}
+
+    def give_up(self, composition: Digest, why: str) -> None:
+        """Note that the manifest is gone for good. Composing the same again brings it back."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE compositions SET lost = ? WHERE id = ?", (why, composition))
+
+    def adopt(self, manifest: Manifest, *, named: bool) -> None:
+        """Take up a manifest that lies in its place; with its stack's name, if that is free."""
+        envelope = manifest.envelope
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO compositions (id, created_at) VALUES (?, ?)",
+                (manifest.id, envelope.created_at or now()),
+            )
+            if named and envelope.name:
+                connection.execute(
+                    "INSERT OR IGNORE INTO stacks (name, composition, saved_at) VALUES (?, ?, ?)",
+                    (clean_name(envelope.name), manifest.id, envelope.created_at or now()),
+                )
+
     def users_of(self, digest: Digest) -> tuple[str, ...]:
         """The names of the stacks that need this base or adapter."""
         return tuple(c.name or short(c.id) for c in self.saved() if c.manifest.uses(digest))
@@ -164,11 +188,15 @@ class Stacks:
     def needing(self, digest: Digest) -> tuple[str, ...]:
         """What to call every composition that needs it, those of the history included."""
         found: list[str] = []
-        for row in self._database.rows("SELECT id FROM compositions ORDER BY created_at"):
+        rows = self._database.rows(
+            "SELECT DISTINCT id, stacks.name FROM compositions LEFT JOIN stacks"
+            " ON stacks.composition = id"
+        )
+        for row in rows:
+            path = self._layout.manifest(row["id"])
             with suppress(VeneerError):
-                composition = self.get(row["id"])
-                if composition.manifest.uses(digest):
-                    found.append(composition.name or short(composition.id))
+                if read_manifest(self._fs, path, row["id"]).uses(digest):
+                    found.append(row["name"] or short(row["id"]))
         return tuple(found)
 
     def _named(self) -> Iterator[Composition | Unreadable]:
@@ -192,7 +220,8 @@ class Stacks:
                 draft.publish(self._layout.manifest(manifest.id))
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO compositions (id, created_at) VALUES (?, ?)",
+                "INSERT INTO compositions (id, created_at) VALUES (?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET lost = NULL",
                 (manifest.id, now()),
             )
 

@@ -1,6 +1,7 @@
 """Immutable files named by the digest of their bytes."""
 
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -28,6 +29,16 @@ class Objects:
     def has(self, digest: Digest) -> bool:
         """Whether a file of that name is there (its bytes are not looked at)."""
         return self._fs.stat(self.path(digest)) is not None
+
+    def files(self) -> Iterator[Path]:
+        """Every file under `objects/`, whatever it is called."""
+        for name in self._fs.list_dir(self._layout.objects):
+            shelf = self._layout.objects / name
+            found = self._fs.stat(shelf)
+            if found is not None and found.is_dir:
+                yield from (shelf / each for each in self._fs.list_dir(shelf))
+            else:
+                yield shelf
 
     def open(self, digest: Digest) -> BinaryIO:
         """Open an object for reading. Raises `Damaged` if it is missing."""

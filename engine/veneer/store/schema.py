@@ -104,4 +104,9 @@ _TARGETS_AS_ARRAYS = (
     ))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS, _TARGETS_AS_ARRAYS)
+_LOST = (
+    # compose.stacks; why a composition's manifest is given up, or NULL
+    "ALTER TABLE compositions ADD COLUMN lost TEXT",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS, _TARGETS_AS_ARRAYS, _LOST)
