@@ -161,6 +161,12 @@ class DiskFull(StoreError):  # noqa: N818
     code = "DISK_FULL"
 
 
+class CatalogDamaged(StoreError):  # noqa: N818
+    """The database is damaged or gone. Nothing was changed; `fsck --repair` rebuilds it."""
+
+    code = "CATALOG"
+
+
 class Damaged(VeneerError):  # noqa: N818
     """Bytes on disk are not the bytes that were imported."""
 

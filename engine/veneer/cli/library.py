@@ -73,6 +73,8 @@ def list_(
                 rows = [facts.adapter_row(a) for a in workspace.library.adapters()]
             case Kind.compositions:
                 rows = [facts.stack_row(c) for c in workspace.stacks.saved()]
+                for stack in workspace.stacks.unreadable():
+                    session.note(f"“{stack.name}”: {stack.problem}")
     if json:
         session.print_json(rows)
     else:

@@ -18,18 +18,15 @@ from veneer.store.fs import Fs
 from veneer.store.objects import Objects
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import Named, clean_name, resolve
-from veneer.store.verify import Verifier
 from veneer.store.witnesses import Witnesses
-from veneer.tasks import CancelToken, Progress, silent
 
 
 class Library:
     """The bases and adapters of a workspace."""
 
-    def __init__(self, fs: Fs, catalog: Catalog, objects: Objects, verifier: Verifier) -> None:
+    def __init__(self, fs: Fs, catalog: Catalog, objects: Objects) -> None:
         self._catalog = catalog
         self._objects = objects
-        self._verifier = verifier
         self._witnesses = Witnesses(fs, self.source)
         self._fitting: dict[tuple[Digest, Digest], CompatReport] = {}
 
@@ -85,24 +82,6 @@ class Library:
     def source(self, stored: StoredAdapter) -> Source:
         """The files of a stored adapter."""
         return OpenedSource({n: _door(self._objects.open, d) for n, d in stored.files.items()})
-
-    def verify_adapter(self, stored: StoredAdapter, *, thorough: bool = False) -> None:
-        """Raise `Damaged` unless every file of the adapter has its digest."""
-        for name, digest in stored.files.items():
-            what = f"The adapter “{stored.name}” ({name})"
-            self._verifier.verify(self._objects.path(digest), digest, what, thorough=thorough)
-
-    def verify_base(
-        self,
-        stored: StoredBase,
-        progress: Progress = silent,
-        cancel: CancelToken | None = None,
-        *,
-        thorough: bool = False,
-    ) -> None:
-        """Raise `Damaged` unless the base's file has its digest."""
-        what = f"The base “{stored.name}”"
-        self._verifier.verify(stored.file, stored.digest, what, progress, cancel, thorough=thorough)
 
     def update_adapter(
         self,

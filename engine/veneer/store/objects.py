@@ -30,6 +30,16 @@ class Objects:
         """Whether a file of that name is there (its bytes are not looked at)."""
         return self._fs.stat(self.path(digest)) is not None
 
+    def files(self) -> Iterator[Path]:
+        """Every file under `objects/`, whatever it is called."""
+        for name in self._fs.list_dir(self._layout.objects):
+            shelf = self._layout.objects / name
+            found = self._fs.stat(shelf)
+            if found is not None and found.is_dir:
+                yield from (shelf / each for each in self._fs.list_dir(shelf))
+            else:
+                yield shelf
+
     def open(self, digest: Digest) -> BinaryIO:
         """Open an object for reading. Raises `Damaged` if it is missing."""
         if not self.has(digest):

@@ -57,7 +57,7 @@ def test_a_copied_base_outlives_its_source(tmp_path: Path, base_path: Path):
     with Workspace.open(tmp_path / "ws") as workspace:
         done = workspace.import_path(source, copy=True).value
         source.unlink()
-        workspace.library.verify_base(workspace.library.base(done.id), thorough=True)
+        workspace.custody.verify_base(workspace.library.base(done.id), thorough=True)
         assert done.id == BASE_SHA256
 
 
@@ -126,7 +126,7 @@ def test_importing_again_heals_a_damaged_object(
         hexes = digest.removeprefix("sha256:")
         (workspace.root / "objects" / hexes[:2] / hexes).write_bytes(b"rot")
     workspace.import_path(adapter_paths["json"])
-    workspace.library.verify_adapter(stored, thorough=True)
+    workspace.custody.verify_adapter(stored, thorough=True)
 
 
 def test_two_adapters_of_one_folder_name_get_two_names(
@@ -238,7 +238,7 @@ def test_an_import_that_fails_at_any_operation_leaves_the_catalog_as_it_was(
                 break
     assert failures >= 3
     with Workspace.open(root) as workspace:
-        workspace.library.verify_adapter(workspace.library.find_adapter("fresh"), thorough=True)
+        workspace.custody.verify_adapter(workspace.library.find_adapter("fresh"), thorough=True)
 
 
 def test_a_cancelled_import_leaves_nothing(workspace: Workspace, base_path: Path):
