@@ -10,6 +10,7 @@ from veneer.workspace import Workspace
 from veneer_app import bugs, text
 from veneer_app.chat.place import ChatPlace
 from veneer_app.frame.drop import DropOverlay, paths_of
+from veneer_app.frame.pins import PinKeys
 from veneer_app.frame.rail import Rail
 from veneer_app.frame.topbar import TopBar
 from veneer_app.history.place import HistoryPlace
@@ -113,6 +114,8 @@ class MainWindow(QtWidgets.QMainWindow):
         self.chat.session.answered.connect(self.topbar.show_stamp)
         key(self, "Ctrl+O", self._ask_for_files)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
+        self.pins = PinKeys(self, self.services)
+        self.pins.nothing.connect(self._tell_unpinned)
 
     def _apply(self, settings: Settings) -> None:
         self._theme.use(settings.theme)
@@ -136,6 +139,10 @@ class MainWindow(QtWidgets.QMainWindow):
             self.tr("Activate"),
             unsure.again,
         )
+
+    def _tell_unpinned(self, number: int) -> None:
+        said = self.tr("No stack is pinned to key {key}. A stack's menu in Stacks does that.")
+        self.notices.show_info(said.format(key=number))
 
     def _tell_recovery(self, workspace: Workspace) -> None:
         replaced = workspace.recovery.replaced

@@ -21,14 +21,16 @@ from veneer.activation.confirmation import Confirmations
 from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
-from veneer.activation.running import Running
+from veneer.activation.running import Room, Running
 from veneer.adapters.compat import CompatReport
 from veneer.chat.history import History
 from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
 from veneer.compose.forms import Forms
+from veneer.compose.pins import Pins
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
+from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
@@ -59,7 +61,7 @@ def default_path() -> Path:
 class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
-    `library`, `stacks`, `journal`, `history` and `talk` may be used directly to look; what
+    `library`, `stacks`, `pins`, `journal`, `history` and `talk` may be used directly to look; what
     changes more than one of them is a method here. Use as a context manager, or `close`.
     """
 
@@ -145,21 +147,31 @@ class Workspace:
             self.library.find_adapter(adapter).digest, self.library.find_base(base).digest
         )
 
+    def room(self, base: Digest, adapters: Sequence[Digest]) -> Room:
+        """The memory that these adapters on this base need, and what they may have now.
+
+        Raises `NotFound`.
+        """
+        stored = tuple(map(self.library.adapter, adapters))
+        return self._running.room(self.library.base(base), stored)
+
     def compose(
         self,
         base: str,
         adapters: Sequence[tuple[str, float | None]] = (),
         *,
         name: str | None = None,
+        was: str | None = None,
     ) -> Outcome[Composition]:
         """Make a composition of a base and adapters, by refs, bottom first.
 
-        A scale of None is the adapter's default strength. Raises `NotFound`, `AmbiguousRef`,
+        A scale of None is the adapter's default strength. `was` is the name of the stack that
+        this is from now on, under `name`. Raises `NotFound`, `AmbiguousRef`, `NameTaken`,
         `ManifestError`.
         """
         stored = [(self.library.find_adapter(ref), scale) for ref, scale in adapters]
         pairs = [(a, a.default_scale if scale is None else scale) for a, scale in stored]
-        return self.stacks.compose(self.library.find_base(base), pairs, name=name)
+        return self.stacks.compose(self.library.find_base(base), pairs, name=name, was=was)
 
     def activate(
         self,
@@ -274,11 +286,12 @@ class Workspace:
         self._importer = Importer(fs, catalog, objects, verifier)
         self.library = Library(catalog, objects, verifier)
         self.stacks = Stacks(fs, layout, database, TOOL)
+        self.pins = Pins(database)
         self.journal = Journal(database)
         self.history = History(database)
         self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
         self._runtime = RuntimeClient(layout.logs / "runtime.log")
-        running = Running(self._compiler, self._runtime, self._settings, layout.kv)
+        self._running = running = Running(self._compiler, self._runtime, self._settings, layout.kv)
         self.activator = Activator(
             self.journal,
             Confirmations(self.library, self.journal),

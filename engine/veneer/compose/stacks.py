@@ -18,7 +18,7 @@ from veneer.compose.manifest import (
     decode,
     encode,
 )
-from veneer.errors import Damaged, NotFound
+from veneer.errors import Damaged, NameTaken, NotFound
 from veneer.identity import Digest, short
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import Database, now
@@ -57,12 +57,14 @@ class Stacks:
         adapters: Sequence[tuple[StoredAdapter, float]] = (),
         *,
         name: str | None = None,
+        was: str | None = None,
         notes: str = "",
     ) -> Outcome[Composition]:
         """Make a composition, and save it as a stack if a name is given.
 
         A name that another composition had now stands for this one; the other stays in the
-        history. Raises `ManifestError`, `StoreError`, `DiskFull`.
+        history. `was` is the name that the stack had until now, and gives up. Raises
+        `ManifestError`, `StoreError`, `DiskFull`; with `was`, `NotFound` and `NameTaken`.
         """
         semantic = checked(
             Semantic(
@@ -71,6 +73,8 @@ class Stacks:
             )
         )
         label = clean_name(name) if name is not None else ""
+        if was is not None:
+            self.rename(was, label)
         manifest = self._manifest(semantic, label, notes)
         if name is not None:
             self._name(label, manifest.id)
@@ -116,14 +120,23 @@ class Stacks:
         """The composition that `ref` means. Raises `NotFound` or `AmbiguousRef`."""
         return self.get(resolve(ref, self.named()).digest)
 
+    def rename(self, name: str, wanted: str) -> Outcome[Composition]:
+        """Give a stack another name. Raises `NotFound`, `NameTaken`."""
+        composition, given = self._named(name), clean_name(wanted)
+        taken = self._database.row("SELECT name FROM stacks WHERE name = ?", (given,))
+        if taken is not None and given != name:
+            raise NameTaken(f"Another stack is called “{given}” already.")
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE stacks SET name = ? WHERE name = ?", (given, name))
+        done = msgspec.structs.replace(self.get(composition), name=given)
+        return Outcome(done, Changes(compositions=frozenset({composition})))
+
     def forget(self, name: str) -> Changes:
-        """Remove a stack's name. The composition stays, for the history."""
-        row = self._database.row("SELECT composition FROM stacks WHERE name = ?", (name,))
-        if row is None:
-            raise NotFound(f"There is no stack called “{clean_name(name)}”.")
+        """Remove a stack's name. The composition stays, for the history. Raises `NotFound`."""
+        composition = self._named(name)
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM stacks WHERE name = ?", (name,))
-        return Changes(compositions=frozenset({row["composition"]}))
+        return Changes(compositions=frozenset({composition}))
 
     def mark_suspect(self, composition: Digest, reason: str | None) -> Changes:
         """Note that running this took the worker down (or, with None, that it did not)."""
@@ -136,6 +149,12 @@ class Stacks:
     def users_of(self, digest: Digest) -> tuple[str, ...]:
         """The names of the stacks that need this base or adapter."""
         return tuple(c.name or short(c.id) for c in self.saved() if c.manifest.uses(digest))
+
+    def _named(self, name: str) -> Digest:
+        row = self._database.row("SELECT composition FROM stacks WHERE name = ?", (name,))
+        if row is None:
+            raise NotFound(f"There is no stack called “{clean_name(name)}”.")
+        return row["composition"]
 
     def _manifest(self, semantic: Semantic, name: str, notes: str) -> Manifest:
         envelope = Envelope(name=name, notes=notes, created_at=now(), tool=self._tool)
@@ -158,7 +177,10 @@ class Stacks:
     def _name(self, name: str, composition: Digest) -> None:
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO stacks (name, composition, saved_at) VALUES (?, ?, ?)",
+                # Not REPLACE, which removes the row first, and with it what is pinned to it.
+                "INSERT INTO stacks (name, composition, saved_at) VALUES (?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE"
+                " SET composition = excluded.composition, saved_at = excluded.saved_at",
                 (name, composition, now()),
             )
 

@@ -65,7 +65,7 @@ class Importer:
         intake = examine(self._fs, path)
         if intake.kind == "base":
             return self._import_base(intake, copy, name, progress, cancel)
-        return self._import_adapter(intake, name, progress, cancel)
+        return self._import_adapter(intake, path, name, progress, cancel)
 
     def _name_for(self, table: Table, digest: Digest, intake: Intake, wanted: str | None) -> str:
         """The name to give: the wanted one if it is free, or what it has, or a free one."""
@@ -79,7 +79,12 @@ class Importer:
         return kept[0] if kept else free_name(intake.name, names)
 
     def _import_adapter(
-        self, intake: Intake, name: str | None, progress: Progress, cancel: CancelToken | None
+        self,
+        intake: Intake,
+        path: Path,
+        name: str | None,
+        progress: Progress,
+        cancel: CancelToken | None,
     ) -> Outcome[Imported]:
         with ExitStack() as stack:
             received = self._receive(intake, stack, progress, cancel)
@@ -98,6 +103,7 @@ class Importer:
             size=sum(r.size for r in received.values()),
             adapter=adapter,
             added_at=now(),
+            source=str(path),
         )
         self._catalog.put_adapter(msgspec.structs.replace(stored, name=given))
         return Outcome(

@@ -1,7 +1,7 @@
 import pytest
 
 from veneer import Workspace
-from veneer.errors import ManifestError, NotFound
+from veneer.errors import ManifestError, NameTaken, NotFound
 
 
 def test_a_stack_is_found_by_name_and_by_id(workspace: Workspace):
@@ -47,3 +47,24 @@ def test_forgetting_a_name_keeps_the_composition(workspace: Workspace):
     assert workspace.stacks.get(composition).name is None
     with pytest.raises(NotFound):
         workspace.stacks.find("both")
+
+
+def test_a_stack_is_renamed_unless_the_name_is_taken(workspace: Workspace):
+    before = workspace.stacks.find("pirates").id
+    assert workspace.stacks.rename("pirates", " sailors ").value.name == "sailors"
+    assert workspace.stacks.find("sailors").id == before
+    with pytest.raises(NameTaken, match="“both”"):
+        workspace.stacks.rename("sailors", "both")
+    with pytest.raises(NotFound, match="“pirates”"):
+        workspace.stacks.rename("pirates", "x")
+    assert workspace.stacks.find("sailors").id == before
+
+
+def test_a_stack_is_saved_under_another_name(workspace: Workspace):
+    made = workspace.compose("smol", [("pirate", 0.5)], name="sailors", was="pirates").value
+    saved = {c.name: c.id for c in workspace.stacks.saved()}
+    assert saved["sailors"] == made.id
+    assert "pirates" not in saved
+    with pytest.raises(NameTaken):
+        workspace.compose("smol", [("pirate", 0.25)], name="both", was="sailors")
+    assert {c.name: c.id for c in workspace.stacks.saved()} == saved
