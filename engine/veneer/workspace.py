@@ -26,8 +26,10 @@ from veneer.adapters.compat import CompatReport
 from veneer.chat.history import History
 from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
+from veneer.compose.export import Exported, Exporter
 from veneer.compose.forms import Forms
 from veneer.compose.pins import Pins
+from veneer.compose.receive import Receiver
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
 from veneer.identity import Digest
@@ -131,9 +133,34 @@ class Workspace:
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Imported]:
-        """Bring in a base or an adapter; see `Importer.import_path`."""
+        """Bring in a base, an adapter or a packed stack.
+
+        See `Importer.import_path` and `compose.receive.Receiver.receive`.
+        """
+        if self._receiver.is_package(path):
+            return self._receiver.receive(path, name=name, progress=progress, cancel=cancel)
         return self._importer.import_path(
             path, copy=copy, name=name, progress=progress, cancel=cancel
+        )
+
+    def export(
+        self,
+        ref: str,
+        target: Path,
+        *,
+        with_base: bool = False,
+        replace: bool = False,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Exported:
+        """Pack a stack or composition, by ref, into one file; see `Exporter.export`."""
+        return self._exporter.export(
+            self.stacks.find(ref),
+            target,
+            with_base=with_base,
+            replace=replace,
+            progress=progress,
+            cancel=cancel,
         )
 
     def find(self, ref: str) -> StoredBase | StoredAdapter | Composition:
@@ -287,6 +314,8 @@ class Workspace:
         self.library = Library(catalog, objects, verifier)
         self.stacks = Stacks(fs, layout, database, TOOL)
         self.pins = Pins(database)
+        self._receiver = Receiver(fs, self._importer, self.library, self.stacks)
+        self._exporter = Exporter(fs, self.library)
         self.journal = Journal(database)
         self.history = History(database)
         self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))

@@ -25,6 +25,7 @@ from veneer_app.stacks.strength import Strength
 from veneer_app.theme import icons
 
 ADAPTER_MIME = "application/x-veneer-adapter"
+_ROOMY = 560
 
 
 def adapter_mime(adapter: Digest) -> QtCore.QMimeData:
@@ -142,6 +143,12 @@ class LayerCard(QtWidgets.QFrame):
         self._show_badge(report)
         counts = "card" if shown.counts else "card-off"
         set_role(self, "card-bad" if said and shown.counts else counts)
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
+        """In a narrow window its name matters more than its size and kind."""
+        super().resizeEvent(event)
+        for part in (self.kind, self.bytes):
+            part.setVisible(event.size().width() >= _ROOMY)
 
     def _show_badge(self, report: CompatReport | None) -> None:
         self.badge.setVisible(report is not None)

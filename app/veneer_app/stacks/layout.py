@@ -157,7 +157,7 @@ class StacksLayout:
         head = row(self.name, tools, self.save, self.activate)
         head.setStretch(0, 1)
         # Beside a field, whose text begins after its frame and padding.
-        under = row(2, self.against, self.combine, self.budget, self.adder)
+        under = row(10, self.against, self.combine, self.budget, self.adder)
         under.setStretch(1, 1)
         memory = row(10, self.memory, spacing=0)
         memory.setStretch(1, 1)

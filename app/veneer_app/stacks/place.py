@@ -115,6 +115,7 @@ class StacksPlace(QtWidgets.QWidget):
     def _connect_menu(self, menu: StackMenu) -> None:
         menu.duplicate.triggered.connect(self.shelf.duplicate)
         menu.rename.triggered.connect(self._rename_here)
+        menu.export.triggered.connect(self.shelf.export)
         menu.remove.triggered.connect(self.shelf.remove)
         menu.pin_wanted.connect(self.shelf.pin)
 

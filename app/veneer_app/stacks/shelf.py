@@ -1,11 +1,13 @@
-"""What is done to whole stacks: saved, duplicated, renamed, pinned, removed.
+"""What is done to whole stacks: saved, duplicated, renamed, pinned, exported, removed.
 
 The engine is asked, and the editor follows when it has done it.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
+from veneer.compose.package import SUFFIX
 from veneer.compose.stacks import Composition
 from veneer.store.refs import clean_name, free_name
 from veneer_app import text
@@ -18,10 +20,15 @@ from veneer_app.stacks.editor import Editor
 
 
 class Shelf(QtCore.QObject):
-    """`now` is what is saved; `nameless` says that a name is wanted first, `gone` what went."""
+    """`now` is what is saved.
+
+    `nameless` says that a name is wanted first, `gone` has the name of what was removed,
+    `exported` what was packed.
+    """
 
     nameless = Signal()
     gone = Signal(str)
+    exported = Signal(object)
 
     def __init__(self, parent: QtWidgets.QWidget, operations: Operations, editor: Editor) -> None:
         super().__init__(parent)
@@ -83,6 +90,28 @@ class Shelf(QtCore.QObject):
             ),
         )
 
+    def export(self) -> None:
+        """Ask for a file, then pack the stack as it was saved into it."""
+        name = self._editor.key
+        dialog = QtWidgets.QFileDialog(self._window, self.tr("Export the stack"))
+        dialog.setAcceptMode(QtWidgets.QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([self.tr("Stacks (*{suffix})").format(suffix=SUFFIX)])
+        dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
+        dialog.selectFile(_file_name(name) + SUFFIX)
+        dialog.fileSelected.connect(lambda file: self.export_to(name, Path(file)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def export_to(self, name: str, path: Path) -> None:
+        """Pack a saved stack into a file; whoever chose it agreed to lose what is there."""
+        task = self._operations.change(
+            lambda ws, progress, cancel: ws.export(
+                f"composition:{name}", path, replace=True, progress=progress, cancel=cancel
+            )
+        )
+        task.succeeded.connect(self.exported)
+        task.failed.connect(self._operations.refused)
+
     def _save(self, draft: Draft, name: str, was: str | None) -> None:
         base = draft.base
         assert base is not None
@@ -97,3 +126,8 @@ class Shelf(QtCore.QObject):
 
     def _ask(self, question: str, detail: str, verb: str, then: Callable[[], object]) -> None:
         confirm(self._window, question, detail, verb, then)
+
+
+def _file_name(name: str) -> str:
+    """A name that every file system takes."""
+    return "".join(c if c.isalnum() or c in " -_.+" else "-" for c in name).strip(" .") or "stack"

@@ -26,7 +26,7 @@ from veneer.store.draft import Draft
 from veneer.store.fs import Fs
 from veneer.store.layout import Layout
 from veneer.store.records import StoredAdapter, StoredBase
-from veneer.store.refs import Named, clean_name, resolve
+from veneer.store.refs import Named, clean_name, free_name, resolve
 
 
 class Composition(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +79,18 @@ class Stacks:
         if name is not None:
             self._name(label, manifest.id)
         return Outcome(self.get(manifest.id), Changes(compositions=frozenset({manifest.id})))
+
+    def adopt(self, manifest: Manifest, wanted: str) -> tuple[str, bool]:
+        """Save a manifest that was made elsewhere; gives its name, and whether it had it already.
+
+        A name that stands for something else here gets a number.
+        """
+        self._save(manifest)
+        names = {r["name"]: r["composition"] for r in self._database.rows("SELECT * FROM stacks")}
+        others = [name for name, owner in names.items() if owner != manifest.id]
+        name = free_name(clean_name(wanted), others)
+        self._name(name, manifest.id)
+        return name, name in names
 
     def base_alone(self, composition: Composition) -> Composition:
         """The same base without any adapter. Raises `StoreError`, `DiskFull`."""
