@@ -21,15 +21,19 @@ from veneer.activation.confirmation import Confirmations
 from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
-from veneer.activation.running import Running
+from veneer.activation.running import Room, Running
 from veneer.adapters.compat import CompatReport
 from veneer.chat.history import History
 from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
+from veneer.compose.export import Exported, Exporter
 from veneer.compose.forms import Forms
+from veneer.compose.pins import Pins
+from veneer.compose.receive import Receiver
 from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
+from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
@@ -72,9 +76,9 @@ def _root(path: Path | None) -> Path:
 class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
-    `library`, `stacks`, `signatures`, `journal`, `history` and `talk` may be used directly to
-    look; what changes more than one of them is a method here. `custody` verifies files, and moves
-    damaged ones aside, where the workspace is open for writing. Use as a context manager, or
+    `library`, `stacks`, `pins`, `signatures`, `journal`, `history` and `talk` may be used directly
+    to look; what changes more than one of them is a method here. `custody` verifies files, and
+    moves damaged ones aside, where the workspace is open for writing. Use as a context manager, or
     `close`.
     """
 
@@ -165,9 +169,34 @@ class Workspace:
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Imported]:
-        """Bring in a base or an adapter; see `Importer.import_path`."""
+        """Bring in a base, an adapter or a packed stack.
+
+        See `Importer.import_path` and `compose.receive.Receiver.receive`.
+        """
+        if self._receiver.is_package(path):
+            return self._receiver.receive(path, name=name, progress=progress, cancel=cancel)
         return self._importer.import_path(
             path, copy=copy, name=name, progress=progress, cancel=cancel
+        )
+
+    def export(
+        self,
+        ref: str,
+        target: Path,
+        *,
+        with_base: bool = False,
+        replace: bool = False,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Exported:
+        """Pack a stack or composition, by ref, into one file; see `Exporter.export`."""
+        return self._exporter.export(
+            self.stacks.find(ref),
+            target,
+            with_base=with_base,
+            replace=replace,
+            progress=progress,
+            cancel=cancel,
         )
 
     def find(self, ref: str) -> StoredBase | StoredAdapter | Composition:
@@ -181,21 +210,31 @@ class Workspace:
             self.library.find_adapter(adapter).digest, self.library.find_base(base).digest
         )
 
+    def room(self, base: Digest, adapters: Sequence[Digest]) -> Room:
+        """The memory that these adapters on this base need, and what they may have now.
+
+        Raises `NotFound`.
+        """
+        stored = tuple(map(self.library.adapter, adapters))
+        return self._running.room(self.library.base(base), stored)
+
     def compose(
         self,
         base: str,
         adapters: Sequence[tuple[str, float | None]] = (),
         *,
         name: str | None = None,
+        was: str | None = None,
     ) -> Outcome[Composition]:
         """Make a composition of a base and adapters, by refs, bottom first.
 
-        A scale of None is the adapter's default strength. Raises `NotFound`, `AmbiguousRef`,
+        A scale of None is the adapter's default strength. `was` is the name of the stack that
+        this is from now on, under `name`. Raises `NotFound`, `AmbiguousRef`, `NameTaken`,
         `ManifestError`.
         """
         stored = [(self.library.find_adapter(ref), scale) for ref, scale in adapters]
         pairs = [(a, a.default_scale if scale is None else scale) for a, scale in stored]
-        return self.stacks.compose(self.library.find_base(base), pairs, name=name)
+        return self.stacks.compose(self.library.find_base(base), pairs, name=name, was=was)
 
     def activate(
         self,
@@ -329,14 +368,17 @@ class Workspace:
         self._importer = Importer(fs, catalog, objects, verifier)
         self.library = Library(fs, catalog, objects)
         self.stacks = Stacks(fs, layout, database, TOOL, quarantine if writable else None)
+        self.pins = Pins(database)
         self.signatures = Signatures(self.stacks, TrustedKeys(database), self._settings)
         self.custody = Custody(verifier, catalog, objects, quarantine, self.stacks.needing)
+        self._receiver = Receiver(fs, self._importer, self.library, self.stacks)
+        self._exporter = Exporter(fs, self.library)
         self.journal = Journal(database)
         self.history = History(database)
         forms = Forms(fs, layout, self.library, verifier)
         self._compiler = Compiler(self.library, self.custody, forms)
         self._runtime = RuntimeClient(layout.logs / "runtime.log")
-        running = Running(self._compiler, self._runtime, self._settings, layout.kv)
+        self._running = running = Running(self._compiler, self._runtime, self._settings, layout.kv)
         self.activator = Activator(
             self.journal,
             Confirmations(self.library, self.journal),

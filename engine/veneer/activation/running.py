@@ -17,6 +17,7 @@ from veneer.errors import ActivationStep, VeneerError
 from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
 from veneer.runtime.protocol import Limits
+from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
 
@@ -31,6 +32,14 @@ class Prepared:
     plan: RuntimePlan
     needed: Estimate
     limits: Limits
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a composition needs, against the bytes that it may have."""
+
+    needed: Estimate
+    limit: int
 
 
 class Running:
@@ -91,6 +100,13 @@ class Running:
         if needed.total > estimate(base, adapters, context_of(self._settings.read())).total:
             limit = limit_of(chosen.memory_budget, self._shared(base.digest, context))
             require_fit(needed, limit)
+
+    def room(self, base: StoredBase, adapters: tuple[StoredAdapter, ...]) -> Room:
+        """What these would need, and what they may have, as `prepare` would judge it now."""
+        settings = self._settings.read()
+        context = context_of(settings)
+        limit = limit_of(settings.memory_budget, self._shared(base.digest, context))
+        return Room(estimate(base, adapters, context), limit)
 
     def stage(self, prepared: Prepared, timings: Timings, cancel: CancelToken | None) -> None:
         """Load and prove it beside what is running."""

@@ -73,8 +73,9 @@ def adapter_facts(stored: StoredAdapter) -> dict[str, Any]:
     facts = msgspec.to_builtins(stored.adapter)
     facts["adapter_kind"] = facts.pop("kind")
     facts["targets"] = [msgspec.structs.asdict(target) for target in stored.adapter.targets]
-    notes = {"trigger_text": stored.trigger_text, "notes": stored.notes}
-    return {**adapter_row(stored), **facts, **notes, "files": stored.files, "kind": "adapter"}
+    owners = ("trigger_text", "notes", "tags", "system_prompt", "license", "source", "files")
+    notes = {name: getattr(stored, name) for name in owners}
+    return {**adapter_row(stored), **facts, **notes, "kind": "adapter"}
 
 
 def composition_facts(composition: Composition, standing: Standing) -> dict[str, Any]:

@@ -38,12 +38,12 @@ def register(app: typer.Typer) -> None:
 
 def import_(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(help="A GGUF file, or an adapter's file or folder.")],
+    path: Annotated[Path, typer.Argument(help="A GGUF file, an adapter's file or folder, a .slm.")],
     copy: Annotated[bool, typer.Option("--copy", help="Copy a base in, not link it.")] = False,
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Bring in a base or an adapter."""
+    """Bring in a base, an adapter, or a stack that was exported."""
     session = session_of(context)
     with session.write() as workspace, session.progress(path.name, json=json) as report:
         done = session.take(

@@ -1,5 +1,6 @@
-"""`compose`, `activate`, `rollback`, `status`: what runs."""
+"""`compose`, `export`, `activate`, `rollback`, `status`: what runs."""
 
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -14,6 +15,7 @@ from veneer.identity import short
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(compose)
+    app.command()(export)
     app.command()(activate)
     app.command()(rollback)
     app.command()(status)
@@ -38,6 +40,31 @@ def compose(
         session.print_json({"composition_id": done.id, "name": done.name})
     else:
         session.out.print(f"{done.name}  {short(done.id, 12)}", markup=False)
+
+
+def export(
+    context: typer.Context,
+    ref: Annotated[str, typer.Argument(help="A stack, or a composition's id.")],
+    file: Annotated[Path, typer.Argument(help="The .slm file to write.")],
+    with_base: Annotated[bool, typer.Option("--with-base", help="Pack the base too.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a file.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Pack a stack and its adapters into one file, which `import` takes in elsewhere."""
+    session = session_of(context)
+    with session.read() as workspace, session.progress(file.name, json=json) as report:
+        done = workspace.export(
+            ref,
+            session.path(file),
+            with_base=with_base,
+            replace=replace,
+            progress=report,
+            cancel=session.cancel,
+        )
+    if json:
+        session.print_json(done)
+    else:
+        session.out.print(f"{done.path}  {short(done.composition_id, 12)}", markup=False)
 
 
 def activate(

@@ -21,7 +21,7 @@ from veneer.compose.manifest import (
     decode,
     encode,
 )
-from veneer.errors import Damaged, ManifestError, NotFound, VeneerError
+from veneer.errors import Damaged, ManifestError, NameTaken, NotFound, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import Database, now
@@ -30,7 +30,7 @@ from veneer.store.fs import Fs
 from veneer.store.layout import Layout
 from veneer.store.quarantine import Quarantine
 from veneer.store.records import StoredAdapter, StoredBase
-from veneer.store.refs import Named, clean_name, resolve
+from veneer.store.refs import Named, clean_name, free_name, resolve
 
 
 class Composition(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,12 +80,14 @@ class Stacks:
         adapters: Sequence[tuple[StoredAdapter, float]] = (),
         *,
         name: str | None = None,
+        was: str | None = None,
         notes: str = "",
     ) -> Outcome[Composition]:
         """Make a composition, and save it as a stack if a name is given.
 
         A name that another composition had now stands for this one; the other stays in the
-        history. Raises `ManifestError`, `StoreError`, `DiskFull`.
+        history. `was` is the name that the stack had until now, and gives up. Raises
+        `ManifestError`, `StoreError`, `DiskFull`; with `was`, `NotFound` and `NameTaken`.
         """
         semantic = checked(
             Semantic(
@@ -94,10 +96,24 @@ class Stacks:
             )
         )
         label = clean_name(name) if name is not None else ""
+        if was is not None:
+            self.rename(was, label)
         manifest = self._manifest(semantic, label, notes)
         if name is not None:
             self._name(label, manifest.id)
         return Outcome(self.get(manifest.id), Changes(compositions=frozenset({manifest.id})))
+
+    def receive(self, manifest: Manifest, wanted: str) -> tuple[str, bool]:
+        """Save a manifest that was made elsewhere; gives its name, and whether it had it already.
+
+        A name that stands for something else here gets a number.
+        """
+        self._save(manifest)
+        names = {r["name"]: r["composition"] for r in self._database.rows("SELECT * FROM stacks")}
+        others = [name for name, owner in names.items() if owner != manifest.id]
+        name = free_name(clean_name(wanted), others)
+        self._name(name, manifest.id)
+        return name, name in names
 
     def base_alone(self, composition: Composition) -> Composition:
         """The same base without any adapter. Raises `StoreError`, `DiskFull`."""
@@ -140,14 +156,23 @@ class Stacks:
         """The composition that `ref` means. Raises `NotFound` or `AmbiguousRef`."""
         return self.get(resolve(ref, self.named()).digest)
 
+    def rename(self, name: str, wanted: str) -> Outcome[Composition]:
+        """Give a stack another name. Raises `NotFound`, `NameTaken`."""
+        composition, given = self._composition_of(name), clean_name(wanted)
+        taken = self._database.row("SELECT name FROM stacks WHERE name = ?", (given,))
+        if taken is not None and given != name:
+            raise NameTaken(f"Another stack is called “{given}” already.")
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE stacks SET name = ? WHERE name = ?", (given, name))
+        done = msgspec.structs.replace(self.get(composition), name=given)
+        return Outcome(done, Changes(compositions=frozenset({composition})))
+
     def forget(self, name: str) -> Changes:
-        """Remove a stack's name. The composition stays, for the history."""
-        row = self._database.row("SELECT composition FROM stacks WHERE name = ?", (name,))
-        if row is None:
-            raise NotFound(f"There is no stack called “{clean_name(name)}”.")
+        """Remove a stack's name. The composition stays, for the history. Raises `NotFound`."""
+        composition = self._composition_of(name)
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM stacks WHERE name = ?", (name,))
-        return Changes(compositions=frozenset({row["composition"]}))
+        return Changes(compositions=frozenset({composition}))
 
     def mark_suspect(self, composition: Digest, reason: str | None) -> Changes:
         """Note that running this took the worker down (or, with None, that it did not)."""
@@ -213,6 +238,12 @@ class Stacks:
             except VeneerError as error:
                 yield Unreadable(id=composition, name=name, problem=error.message)
 
+    def _composition_of(self, name: str) -> Digest:
+        row = self._database.row("SELECT composition FROM stacks WHERE name = ?", (name,))
+        if row is None:
+            raise NotFound(f"There is no stack called “{clean_name(name)}”.")
+        return row["composition"]
+
     def _manifest(self, semantic: Semantic, name: str, notes: str) -> Manifest:
         envelope = Envelope(name=name, notes=notes, created_at=now(), tool=self._tool)
         manifest = Manifest(composition=semantic, envelope=envelope)
@@ -237,7 +268,10 @@ class Stacks:
     def _name(self, name: str, composition: Digest) -> None:
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO stacks (name, composition, saved_at) VALUES (?, ?, ?)",
+                # Not REPLACE, which removes the row first, and with it what is pinned to it.
+                "INSERT INTO stacks (name, composition, saved_at) VALUES (?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE"
+                " SET composition = excluded.composition, saved_at = excluded.saved_at",
                 (name, composition, now()),
             )
 

@@ -37,6 +37,10 @@ def _adapter(row: Row) -> StoredAdapter:
         default_scale=row["default_scale"],
         trigger_text=row["trigger_text"],
         notes=row["notes"],
+        tags=msgspec.json.decode(row["tags"], type=tuple[str, ...]),
+        system_prompt=row["system_prompt"],
+        license=row["license"],
+        source=row["source"],
     )
 
 
@@ -90,10 +94,13 @@ class Catalog:
         with self._database.transaction() as connection, _unique(stored.name):
             connection.execute(
                 "INSERT INTO adapters (digest, name, files, size, record, added_at,"
-                " default_scale, trigger_text, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " default_scale, trigger_text, notes, tags, system_prompt, license, source)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (digest) DO UPDATE SET name = excluded.name,"
                 " default_scale = excluded.default_scale,"
-                " trigger_text = excluded.trigger_text, notes = excluded.notes",
+                " trigger_text = excluded.trigger_text, notes = excluded.notes,"
+                " tags = excluded.tags, system_prompt = excluded.system_prompt,"
+                " license = excluded.license, source = excluded.source",
                 (
                     stored.digest,
                     stored.name,
@@ -104,6 +111,10 @@ class Catalog:
                     stored.default_scale,
                     stored.trigger_text,
                     stored.notes,
+                    msgspec.json.encode(stored.tags).decode(),
+                    stored.system_prompt,
+                    stored.license,
+                    stored.source,
                 ),
             )
 

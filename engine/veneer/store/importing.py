@@ -13,12 +13,12 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from veneer.adapters.base import read_base
+from veneer.adapters.base import Base, read_base
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
 from veneer.formats import safetensors, witness
 from veneer.formats.tokenizer import Vocabulary, read_tokenizer
-from veneer.identity import Digest, canonical_json, sha256_file, sha256_table
+from veneer.identity import Digest, canonical_json, sha256_file, sha256_table, short
 from veneer.store.archive import Member
 from veneer.store.catalog import Catalog, Table
 from veneer.store.changes import Changes, Outcome
@@ -36,10 +36,18 @@ from veneer.tasks import CancelToken, Progress, silent
 class Imported:
     """The result of an import. `already` is true if the same bytes were here before."""
 
-    kind: Literal["base", "adapter"]
+    kind: Literal["base", "adapter", "stack"]
     id: Digest
     name: str
     already: bool
+
+
+@dataclass(frozen=True)
+class _Found:
+    base: Base
+    digest: Digest
+    name: str
+    place: Path
 
 
 class Importer:
@@ -68,7 +76,23 @@ class Importer:
         intake = examine(self._fs, path)
         if intake.kind == "base":
             return self._import_base(intake, copy, name, progress, cancel)
-        return self._import_adapter(intake, name, progress, cancel)
+        return self._import_adapter(intake, path, name, progress, cancel)
+
+    def import_expected(
+        self,
+        intake: Intake,
+        path: Path,
+        digest: Digest,
+        progress: Progress,
+        cancel: CancelToken | None,
+    ) -> Imported:
+        """Bring in, from the archive at `path`, something that must turn out to be `digest`.
+
+        A base is copied in. Raises `Damaged` if it is something else, and as `import_path`.
+        """
+        if intake.kind == "base":
+            return self._import_base(intake, True, None, progress, cancel, digest).value
+        return self._import_adapter(intake, path, None, progress, cancel, digest).value
 
     def _name_for(self, table: Table, digest: Digest, intake: Intake, wanted: str | None) -> str:
         """The name to give: the wanted one if it is free, or what it has, or a free one."""
@@ -82,7 +106,13 @@ class Importer:
         return kept[0] if kept else free_name(intake.name, names)
 
     def _import_adapter(
-        self, intake: Intake, name: str | None, progress: Progress, cancel: CancelToken | None
+        self,
+        intake: Intake,
+        path: Path,
+        name: str | None,
+        progress: Progress,
+        cancel: CancelToken | None,
+        expected: Digest | None = None,
     ) -> Outcome[Imported]:
         with ExitStack() as stack:
             received = self._receive(intake, stack, progress, cancel)
@@ -90,6 +120,7 @@ class Importer:
             adapter = read_adapter(source, self._tokenizer(intake))
             files = {n: r.digest for n, r in received.items()}
             digest = next(iter(files.values())) if len(files) == 1 else sha256_table(files)
+            _require(expected, digest, intake)
             given = self._name_for("adapters", digest, intake, name)
             if cancel is not None:
                 cancel.check()
@@ -102,6 +133,7 @@ class Importer:
             size=sum(r.size for r in received.values()),
             adapter=adapter,
             added_at=now(),
+            source=str(path),
         )
         self._catalog.put_adapter(msgspec.structs.replace(stored, name=given))
         return Outcome(
@@ -135,14 +167,24 @@ class Importer:
         cancel: CancelToken | None,
     ) -> dict[str, Received]:
         received: dict[str, Received] = {}
+        sizes = {n: self._size_of(entry) for n, entry in intake.files.items()}
+        before, total = 0, sum(sizes.values())
         for file_name, entry in intake.files.items():
-            archived = isinstance(entry, Member)
-            size = entry.size if archived else _size(self._fs, entry)
-            with entry.open() if archived else self._fs.open_read(entry) as file:
-                item = self._objects.receive(chunks_of(file), size, progress, cancel)
-            stack.enter_context(item)
+            reported = _after(before, total, progress)
+            item = stack.enter_context(self._receive_one(entry, reported, cancel))
             received[file_name] = stack.enter_context(self._lean(file_name, item, cancel))
+            before += sizes[file_name]
         return received
+
+    def _size_of(self, entry: Path | Member) -> int:
+        return entry.size if isinstance(entry, Member) else _size(self._fs, entry)
+
+    def _receive_one(
+        self, entry: Path | Member, progress: Progress, cancel: CancelToken | None
+    ) -> Received:
+        opened = entry.open() if isinstance(entry, Member) else self._fs.open_read(entry)
+        with opened as file:
+            return self._objects.receive(chunks_of(file), self._size_of(entry), progress, cancel)
 
     def _lean(self, name: str, item: Received, cancel: CancelToken | None) -> Received:
         """The file without the base's own weights if it holds any, of which samples stay."""
@@ -169,37 +211,49 @@ class Importer:
         name: str | None,
         progress: Progress,
         cancel: CancelToken | None,
+        expected: Digest | None = None,
     ) -> Outcome[Imported]:
-        (path,) = intake.files.values()
-        # A base is never taken out of an archive: intake calls whatever is in one an adapter.
-        assert isinstance(path, Path)
-        with self._fs.open_read(path) as file:
-            base = read_base(file)
-            file.seek(0)
-            if copy:
-                size = _size(self._fs, path)
-                with self._objects.receive(chunks_of(file), size, progress, cancel) as received:
-                    digest = received.digest
-                    given = self._name_for("bases", digest, intake, name)
-                    place = self._publish(received)
-            else:
-                digest = self._hash_in_place(path, file, progress, cancel)
-                given, place = self._name_for("bases", digest, intake, name), path
-        already = self._catalog.base(digest) is not None
+        (entry,) = intake.files.values()
+        if copy or isinstance(entry, Member):
+            found = self._copy_base(entry, intake, name, progress, cancel, expected)
+        else:
+            with self._fs.open_read(entry) as file:
+                base = read_base(file)
+                file.seek(0)
+                digest = self._hash_in_place(entry, file, progress, cancel)
+            found = _Found(base, digest, self._name_for("bases", digest, intake, name), entry)
+        already = self._catalog.base(found.digest) is not None
         self._catalog.put_base(
             StoredBase(
-                digest=digest,
-                name=given,
-                path=str(place),
-                copied=copy,
-                base=base,
+                digest=found.digest,
+                name=found.name,
+                path=str(found.place),
+                copied=found.place != entry,
+                base=found.base,
                 added_at=now(),
             )
         )
         return Outcome(
-            Imported("base", digest, given, already=already),
-            Changes(bases=frozenset({digest})),
+            Imported("base", found.digest, found.name, already=already),
+            Changes(bases=frozenset({found.digest})),
         )
+
+    def _copy_base(
+        self,
+        entry: Path | Member,
+        intake: Intake,
+        name: str | None,
+        progress: Progress,
+        cancel: CancelToken | None,
+        expected: Digest | None,
+    ) -> "_Found":
+        with self._receive_one(entry, progress, cancel) as received:
+            with received.open() as copied:
+                base = read_base(copied)
+            digest = received.digest
+            _require(expected, digest, intake)
+            given = self._name_for("bases", digest, intake, name)
+            return _Found(base, digest, given, self._publish(received))
 
     def _hash_in_place(
         self, path: Path, file: BinaryIO, progress: Progress, cancel: CancelToken | None
@@ -210,6 +264,19 @@ class Importer:
             raise Damaged(f"{path} was being written while it was read. Try again when it rests.")
         self._verifier.remember(path, before, digest)
         return digest
+
+
+def _after(before: int, total: int, progress: Progress) -> Progress:
+    """The progress of one file among several."""
+    return lambda done, of: progress(before + done, total)
+
+
+def _require(expected: Digest | None, digest: Digest, intake: Intake) -> None:
+    if expected is not None and digest != expected:
+        raise Damaged(
+            f"“{intake.name}” in the package is damaged: it hashes to {short(digest)}, not to "
+            f"{short(expected)}. Ask for the package again."
+        )
 
 
 def _state(fs: Fs, path: Path) -> FileStat:

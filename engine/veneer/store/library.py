@@ -3,7 +3,7 @@
 Forgetting removes the row first and the files after it, so that a row never names a missing file.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -91,6 +91,9 @@ class Library:
         default_scale: float | None = None,
         trigger_text: str | None = None,
         notes: str | None = None,
+        tags: Sequence[str] | None = None,
+        system_prompt: str | None = None,
+        license: str | None = None,  # noqa: A002 - what it is called everywhere else
     ) -> Outcome[StoredAdapter]:
         """Change what its owner notes about an adapter. Raises `NotFound`, `NameTaken`."""
         given = {
@@ -98,6 +101,9 @@ class Library:
             "default_scale": default_scale,
             "trigger_text": trigger_text,
             "notes": notes,
+            "tags": _clean_tags(tags) if tags is not None else None,
+            "system_prompt": system_prompt,
+            "license": license,
         }
         fields = cast("dict[str, Any]", {k: v for k, v in given.items() if v is not None})
         stored = msgspec.structs.replace(self.adapter(digest), **fields)
@@ -126,6 +132,11 @@ class Library:
         if stored.copied:
             self._objects.remove(digest)
         return Changes(bases=frozenset({digest}))
+
+
+def _clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Each once, in the order given, none empty."""
+    return tuple(dict.fromkeys(clean_name(tag) for tag in tags if tag.strip()))
 
 
 def _door(opener: Callable[[Digest], BinaryIO], digest: Digest) -> Callable[[], BinaryIO]:

@@ -31,7 +31,9 @@ class StoredBase(msgspec.Struct, frozen=True, kw_only=True):
 class StoredAdapter(msgspec.Struct, frozen=True, kw_only=True):
     """An adapter the workspace holds, with what its owner noted about it.
 
-    `files` maps each semantic file's name to the object that holds it.
+    `files` maps each semantic file's name to the object that holds it. `source` is the path it
+    was first imported from; nothing is ever read from there again. `system_prompt` is what its
+    owner recommends to ask it with.
     """
 
     digest: Digest
@@ -43,6 +45,10 @@ class StoredAdapter(msgspec.Struct, frozen=True, kw_only=True):
     default_scale: float = 1.0
     trigger_text: str = ""
     notes: str = ""
+    tags: tuple[str, ...] = ()
+    system_prompt: str = ""
+    license: str = ""
+    source: str = ""
 
     @property
     def objects(self) -> frozenset[Digest]:

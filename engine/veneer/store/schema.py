@@ -116,6 +116,18 @@ _LOST = (
     # compose.stacks; why a composition's manifest is given up, or NULL
     "ALTER TABLE compositions ADD COLUMN lost TEXT",
 )
+_PINS_AND_NOTES = (
+    # compose.pins; a pin goes with its stack
+    """CREATE TABLE pins (
+        key INTEGER PRIMARY KEY CHECK (key BETWEEN 1 AND 9),
+        stack TEXT NOT NULL UNIQUE REFERENCES stacks(name) ON DELETE CASCADE ON UPDATE CASCADE
+    ) STRICT""",
+    # store.catalog; what an owner notes, and where it was imported from
+    "ALTER TABLE adapters ADD COLUMN tags TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE adapters ADD COLUMN system_prompt TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE adapters ADD COLUMN license TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE adapters ADD COLUMN source TEXT NOT NULL DEFAULT ''",
+)
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
@@ -123,4 +135,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _TARGETS_AS_ARRAYS,
     _TRUSTED_KEYS,
     _LOST,
+    _PINS_AND_NOTES,
 )

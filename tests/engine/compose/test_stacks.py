@@ -4,7 +4,7 @@ import pytest
 
 from tests.engine.damage import Harm, cut_short, manifest_of, quarantined
 from veneer import Workspace
-from veneer.errors import Damaged, ManifestError, NotFound
+from veneer.errors import Damaged, ManifestError, NameTaken, NotFound
 
 
 def flip_the_scale(path: Path) -> None:
@@ -86,3 +86,24 @@ def test_a_reader_leaves_a_bad_manifest_where_it_is(root: Path):
         assert "is damaged" in bad.problem
         assert path.exists()
     assert quarantined(root) == []
+
+
+def test_a_stack_is_renamed_unless_the_name_is_taken(workspace: Workspace):
+    before = workspace.stacks.find("pirates").id
+    assert workspace.stacks.rename("pirates", " sailors ").value.name == "sailors"
+    assert workspace.stacks.find("sailors").id == before
+    with pytest.raises(NameTaken, match="“both”"):
+        workspace.stacks.rename("sailors", "both")
+    with pytest.raises(NotFound, match="“pirates”"):
+        workspace.stacks.rename("pirates", "x")
+    assert workspace.stacks.find("sailors").id == before
+
+
+def test_a_stack_is_saved_under_another_name(workspace: Workspace):
+    made = workspace.compose("smol", [("pirate", 0.5)], name="sailors", was="pirates").value
+    saved = {c.name: c.id for c in workspace.stacks.saved()}
+    assert saved["sailors"] == made.id
+    assert "pirates" not in saved
+    with pytest.raises(NameTaken):
+        workspace.compose("smol", [("pirate", 0.25)], name="both", was="sailors")
+    assert {c.name: c.id for c in workspace.stacks.saved()} == saved

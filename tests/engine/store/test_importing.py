@@ -51,6 +51,12 @@ def test_a_base_is_linked_where_it_lies(tmp_path: Path, base_path: Path):
         assert (stored.base.n_layers, stored.base.n_embd, stored.base.n_vocab) == (30, 576, 49152)
 
 
+def test_an_adapter_remembers_where_it_came_from(tmp_path: Path, adapter_paths: dict[str, Path]):
+    with Workspace.open(tmp_path) as workspace:
+        workspace.import_path(adapter_paths["pirate"])
+        assert workspace.library.find_adapter("pirate").source == str(adapter_paths["pirate"])
+
+
 def test_a_copied_base_outlives_its_source(tmp_path: Path, base_path: Path):
     source = tmp_path / "here.gguf"
     shutil.copy(base_path, source)

@@ -22,11 +22,19 @@ def test_a_stack_and_an_adapter_of_one_name_need_a_kind(workspace: Workspace):
 def test_notes_about_an_adapter_are_kept_and_announced(workspace: Workspace):
     pirate = workspace.library.find_adapter("pirate")
     outcome = workspace.library.update_adapter(
-        pirate.digest, default_scale=0.75, trigger_text="arr", notes="mine"
+        pirate.digest,
+        default_scale=0.75,
+        trigger_text="arr",
+        notes="mine",
+        tags=("fun", " ", "sea", "fun"),
+        system_prompt="You are at sea.",
+        license="MIT",
     )
     assert outcome.changes.adapters == {pirate.digest}
     again = workspace.library.adapter(pirate.digest)
     assert (again.default_scale, again.trigger_text, again.notes) == (0.75, "arr", "mine")
+    assert (again.tags, again.license) == (("fun", "sea"), "MIT")
+    assert again.system_prompt == "You are at sea."
     assert (again.files, again.adapter) == (pirate.files, pirate.adapter)
 
 
