@@ -23,7 +23,14 @@ from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
 from veneer.activation.running import Running
 from veneer.adapters.compat import CompatReport
+from veneer.chat.attaching import read_attachment
+from veneer.chat.comparing import Comparing, OnSide
+from veneer.chat.comparisons import Comparisons, Kept
+from veneer.chat.conversation import Attachment
+from veneer.chat.export import Form, exported
 from veneer.chat.history import History
+from veneer.chat.presets import Presets
+from veneer.chat.search import Found, search
 from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
 from veneer.compose.forms import Forms
@@ -33,6 +40,7 @@ from veneer.runtime.client import RuntimeClient
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import Database
+from veneer.store.draft import Draft
 from veneer.store.fs import Fs, RealFs
 from veneer.store.importing import Imported, Importer
 from veneer.store.layout import Layout
@@ -59,8 +67,9 @@ def default_path() -> Path:
 class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
-    `library`, `stacks`, `journal`, `history` and `talk` may be used directly to look; what
-    changes more than one of them is a method here. Use as a context manager, or `close`.
+    `library`, `stacks`, `journal`, `history`, `presets`, `comparisons` and `talk` may be used
+    directly to look; what changes more than one of them is a method here. Use as a context
+    manager, or `close`.
     """
 
     def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
@@ -237,6 +246,45 @@ class Workspace:
             tokens, self._optional(composition), out, confirm_base=confirm_base
         )
 
+    def compare(
+        self,
+        conversation: int,
+        question: str,
+        refs: Sequence[str],
+        *,
+        by: Requester | None = None,
+        on_side: OnSide = lambda side, text: None,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[Kept]:
+        """Put a question to several stacks, one after another, with the same seed.
+
+        What was active before is active again afterwards; see `Comparing.compare`.
+        """
+        compositions = [self._composition(ref) for ref in refs]
+        return self._comparing.compare(
+            conversation,
+            question,
+            compositions,
+            by or self._by,
+            on_side=on_side,
+            cancel=cancel or CancelToken(),
+        )
+
+    def search(self, words: str) -> tuple[Found, ...]:
+        """The conversations in which these words were said."""
+        return search(self._database, self.history, words)
+
+    def attach(self, path: Path) -> Attachment:
+        """A text file, to be sent along with a question. Raises `NotText`, `StoreError`."""
+        return read_attachment(self._fs, path)
+
+    def export_conversation(self, number: int, out: Path, form: Form) -> None:
+        """Write a conversation to a file, in place of what is there. Raises `NotFound`."""
+        text = exported(self.history.get(number), self.comparisons.of(number), form)
+        with Draft(self._fs, out.absolute().parent) as draft:
+            draft.write(text.encode())
+            draft.publish(out.absolute())
+
     def forget(self, ref: str) -> Changes:
         """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
         found = resolve(ref, self.library.named() + self.stacks.named())
@@ -275,6 +323,7 @@ class Workspace:
         self.library = Library(catalog, objects, verifier)
         self.stacks = Stacks(fs, layout, database, TOOL)
         self.journal = Journal(database)
+        self._database = database
         self.history = History(database)
         self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
         self._runtime = RuntimeClient(layout.logs / "runtime.log")
@@ -289,6 +338,10 @@ class Workspace:
         )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)
+        self.presets, self.comparisons = Presets(database), Comparisons(database)
+        self._comparing = Comparing(
+            self.activator, self.journal, self.stacks, self.talk, self.history, self.comparisons
+        )
 
     def _composition(self, ref: str) -> Composition:
         """What a ref stands for where something is to run; a base stands for itself alone."""

@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.app.support import ask, footers, settled, wait
-from veneer.chat.conversation import Conversation, Message, Stamp
+from veneer.chat.conversation import Conversation, Message, Node, Stamp
 from veneer.errors import Cancelled, RuntimeCrashed
 from veneer.identity import Digest
 from veneer.store.changes import Changes, Outcome
@@ -36,6 +36,11 @@ def stamp(composition: str, reason: Any = "stop") -> Stamp:
     )
 
 
+def line(*messages: Message) -> tuple[Node, ...]:
+    """A tree with one way."""
+    return tuple(Node(n, n - 1 or None, m) for n, m in enumerate(messages, 1))
+
+
 class Script:
     """In place of the engine's talk: says its pieces, one each time it is told to go on."""
 
@@ -49,14 +54,14 @@ class Script:
         self,
         number: int,
         text: str,
-        sampling: Any,
         *,
-        max_tokens: int,
         on_text: Any,
         cancel: CancelToken,
     ) -> Outcome[Message]:
-        self.asked.append((sampling, max_tokens))
-        self._history.append(number, Message(role="user", text=text, created_at=NOW))
+        kept = self._history.get(number)
+        self.asked.append(kept.setup)
+        question = Message(role="user", text=text, created_at=NOW)
+        asked = self._history.append(number, question, kept.leaf).value
         said = ""
         for piece in self.pieces:
             while not self.go.acquire(timeout=0.02):
@@ -67,7 +72,7 @@ class Script:
         if self.error is not None:
             raise self.error
         answer = Message(role="assistant", text=said, created_at=NOW, stamp=stamp("abc"))
-        self._history.append(number, answer)
+        self._history.append(number, answer, asked.id)
         return Outcome(answer, Changes(conversations=frozenset({number})))
 
 
@@ -94,7 +99,7 @@ def test_an_answer_grows_and_then_stays(window: MainWindow, qtbot: QtBot, script
     assert window.chat.transcript.answers[0].body.toPlainText() == "one two"
     assert footers(window.chat.transcript) == ["abc · 7 tokens · 41.2 tok/s · complete"]
     assert window.topbar.speed.text() == "41.2 tok/s"
-    assert script.asked[0][1] == 99
+    assert script.asked[0].max_tokens == 99
     assert [line.title for line in window.chat.lines.lines] == ["Count."]
     settled(qtbot, window)
 
@@ -184,7 +189,7 @@ def test_another_composition_is_divided_off_before_its_question() -> None:
         ),
     )
     talked = Talked(
-        Conversation(id=1, title="t", created_at=NOW, messages=(*first, *second)),
+        Conversation(id=1, title="t", created_at=NOW, nodes=line(*first, *second), leaf=4),
         {Digest("sha256:two"): "renamed"},
     )
     assert entries(talked) == (

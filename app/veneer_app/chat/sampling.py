@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from veneer.chat.talk import DEFAULT_MAX_TOKENS
+from veneer.chat.setup import DEFAULT_MAX_TOKENS, Setup
 from veneer.runtime.protocol import Sampling
 from veneer_app.parts import fields
 from veneer_app.parts.controls import column, label, row
@@ -24,6 +24,11 @@ class Chosen:
     def sampling(self) -> Sampling:
         """As the engine wants it: greedy is a temperature of 0."""
         return Sampling(temperature=0.0 if self.greedy else self.temperature, seed=self.seed)
+
+    @property
+    def setup(self) -> Setup:
+        """As a conversation keeps it."""
+        return Setup(sampling=self.sampling, max_tokens=self.max_tokens)
 
 
 class SamplingPanel(QtWidgets.QFrame):

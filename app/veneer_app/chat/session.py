@@ -5,10 +5,13 @@ Order of a question: a conversation is made if there is none -> `began` -> the a
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from veneer.chat.conversation import Conversation, Message, title_from
 from veneer.errors import Cancelled
 from veneer.store.changes import Changes
+from veneer.tasks import CancelToken, Progress
+from veneer.workspace import Workspace
 from veneer_app import reads
 from veneer_app.chat.sampling import Chosen
 from veneer_app.chat.stream import Stream
@@ -119,16 +122,12 @@ class Session(QtCore.QObject):
         self.stream.begin()
         self.began.emit(self.asking)
         feed = self.stream.feed
-        task = self._operations.answer(
-            lambda ws, progress, cancel: ws.talk.say(
-                number,
-                question,
-                chosen.sampling,
-                max_tokens=chosen.max_tokens,
-                on_text=feed,
-                cancel=cancel,
-            )
-        )
+
+        def work(workspace: Workspace, progress: Progress, cancel: CancelToken) -> Any:
+            workspace.history.set_up(number, chosen.setup)
+            return workspace.talk.say(number, question, on_text=feed, cancel=cancel)
+
+        task = self._operations.answer(work)
         task.succeeded.connect(self._answered)
         task.failed.connect(self._failed)
         self._task = task

@@ -104,4 +104,34 @@ _TARGETS_AS_ARRAYS = (
     ))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS, _TARGETS_AS_ARRAYS)
+_CONVERSATION_TREES = (
+    # chat.history; what was one line of messages becomes a tree with one way through it
+    "ALTER TABLE messages ADD COLUMN parent INTEGER REFERENCES messages(id)",
+    "CREATE INDEX messages_by_parent ON messages(parent)",
+    """UPDATE messages SET parent = (
+        SELECT max(before.id) FROM messages AS before
+        WHERE before.conversation = messages.conversation AND before.id < messages.id
+    )""",
+    "ALTER TABLE conversations ADD COLUMN leaf INTEGER",
+    """UPDATE conversations SET leaf = (
+        SELECT max(id) FROM messages WHERE conversation = conversations.id
+    )""",
+    "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN setup TEXT NOT NULL DEFAULT '{}'",
+    # chat.presets
+    "CREATE TABLE presets (name TEXT PRIMARY KEY, setup TEXT NOT NULL) STRICT",
+    # chat.comparing
+    """CREATE TABLE comparisons (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+        record TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX comparisons_by_conversation ON comparisons(conversation)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _CONFIRMATIONS,
+    _TARGETS_AS_ARRAYS,
+    _CONVERSATION_TREES,
+)
