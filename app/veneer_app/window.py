@@ -8,6 +8,7 @@ from pathlib import Path
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
 from veneer_app import bugs, text
+from veneer_app.chat.attachments import is_for_chat
 from veneer_app.chat.place import ChatPlace
 from veneer_app.frame.drop import DropOverlay, paths_of
 from veneer_app.frame.rail import Rail
@@ -153,6 +154,14 @@ class MainWindow(QtWidgets.QMainWindow):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
+    def _take(self, paths: tuple[Path, ...]) -> None:
+        """Text goes along with the next question while the chat is shown; all else is imported."""
+        chatting = self.places.currentWidget() is self.chat
+        texts = tuple(path for path in paths if chatting and is_for_chat(path))
+        if texts:
+            self.chat.take(texts)
+        self.import_paths(tuple(path for path in paths if path not in texts))
+
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:  # noqa: N802
         """Files are held over the window."""
         if paths_of(event.mimeData()):
@@ -167,7 +176,7 @@ class MainWindow(QtWidgets.QMainWindow):
         """They were let go."""
         self.overlay.hide()
         event.acceptProposedAction()
-        self.import_paths(paths_of(event.mimeData()))
+        self._take(paths_of(event.mimeData()))
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
         """The overlay covers the window at any size."""
