@@ -227,7 +227,8 @@ def newest_generation(workspace: Workspace) -> Generation | None:
 def conversation(workspace: Workspace, number: int) -> Talked:
     """One conversation with its messages."""
     found, known = workspace.history.get(number), names(workspace)
-    ids = {m.stamp.composition_id for m in found.messages if m.stamp is not None}
+    stamps = (s for node in found.nodes for s in (*node.message.earlier, node.message.stamp))
+    ids = {stamp.composition_id for stamp in stamps if stamp is not None}
     return Talked(found, {key: _title_or_id(workspace, key, known) for key in ids})
 
 

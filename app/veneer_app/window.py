@@ -9,6 +9,7 @@ from veneer.compose.export import Exported
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
 from veneer_app import bugs, text
+from veneer_app.chat.attachments import is_for_chat
 from veneer_app.chat.place import ChatPlace
 from veneer_app.frame.drop import DropOverlay, paths_of
 from veneer_app.frame.pins import PinKeys
@@ -167,6 +168,14 @@ class MainWindow(QtWidgets.QMainWindow):
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 
+    def _take(self, paths: tuple[Path, ...]) -> None:
+        """Text goes along with the next question while the chat is shown; all else is imported."""
+        chatting = self.places.currentWidget() is self.chat
+        texts = tuple(path for path in paths if chatting and is_for_chat(path))
+        if texts:
+            self.chat.take(texts)
+        self.import_paths(tuple(path for path in paths if path not in texts))
+
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:  # noqa: N802
         """Files are held over the window."""
         if paths_of(event.mimeData()):
@@ -181,7 +190,7 @@ class MainWindow(QtWidgets.QMainWindow):
         """They were let go."""
         self.overlay.hide()
         event.acceptProposedAction()
-        self.import_paths(paths_of(event.mimeData()))
+        self._take(paths_of(event.mimeData()))
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
         """The overlay covers the window at any size."""

@@ -286,6 +286,12 @@ class ContextFull(VeneerError):  # noqa: N818
     code = "CONTEXT_FULL"
 
 
+class NotText(VeneerError):  # noqa: N818
+    """What was to be sent along with a question is not a text file, or too large a one."""
+
+    code = "NOT_TEXT"
+
+
 class NothingActive(VeneerError):  # noqa: N818
     """No composition is active yet."""
 

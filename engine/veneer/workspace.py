@@ -23,7 +23,14 @@ from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
 from veneer.activation.running import Room, Running
 from veneer.adapters.compat import CompatReport
+from veneer.chat.attaching import read_attachment
+from veneer.chat.comparing import Comparing, OnSide
+from veneer.chat.comparisons import Comparisons, Kept
+from veneer.chat.conversation import Attachment
+from veneer.chat.export import Form, exported
 from veneer.chat.history import History
+from veneer.chat.presets import Presets
+from veneer.chat.search import Found, search
 from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
 from veneer.compose.export import Exported, Exporter
@@ -39,6 +46,7 @@ from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
 from veneer.store.custody import Custody
 from veneer.store.database import Database
+from veneer.store.draft import Draft
 from veneer.store.fs import Fs, RealFs
 from veneer.store.importing import Imported, Importer
 from veneer.store.layout import Layout
@@ -76,10 +84,10 @@ def _root(path: Path | None) -> Path:
 class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
-    `library`, `stacks`, `pins`, `signatures`, `journal`, `history` and `talk` may be used directly
-    to look; what changes more than one of them is a method here. `custody` verifies files, and
-    moves damaged ones aside, where the workspace is open for writing. Use as a context manager, or
-    `close`.
+    `library`, `stacks`, `pins`, `signatures`, `journal`, `history`, `presets`, `comparisons` and
+    `talk` may be used directly to look; what changes more than one of them is a method here.
+    `custody` verifies files, and moves damaged ones aside, where the workspace is open for
+    writing. Use as a context manager, or `close`.
     """
 
     def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
@@ -316,6 +324,45 @@ class Workspace:
         """Sign a stack or composition by ref with one's own key; see `Signatures.sign`."""
         return self.signatures.sign(self._composition(ref))
 
+    def compare(
+        self,
+        conversation: int,
+        question: str,
+        refs: Sequence[str],
+        *,
+        by: Requester | None = None,
+        on_side: OnSide = lambda side, text: None,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[Kept]:
+        """Put a question to several stacks, one after another, with the same seed.
+
+        What was active before is active again afterwards; see `Comparing.compare`.
+        """
+        compositions = [self._composition(ref) for ref in refs]
+        return self._comparing.compare(
+            conversation,
+            question,
+            compositions,
+            by or self._by,
+            on_side=on_side,
+            cancel=cancel or CancelToken(),
+        )
+
+    def search(self, words: str) -> tuple[Found, ...]:
+        """The conversations in which these words were said."""
+        return search(self._database, self.history, words)
+
+    def attach(self, path: Path) -> Attachment:
+        """A text file, to be sent along with a question. Raises `NotText`, `StoreError`."""
+        return read_attachment(self._fs, path)
+
+    def export_conversation(self, number: int, out: Path, form: Form) -> None:
+        """Write a conversation to a file, in place of what is there. Raises `NotFound`."""
+        text = exported(self.history.get(number), self.comparisons.of(number), form)
+        with Draft(self._fs, out.absolute().parent) as draft:
+            draft.write(text.encode())
+            draft.publish(out.absolute())
+
     def forget(self, ref: str) -> Changes:
         """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
         found = resolve(ref, self.library.named() + self.stacks.named())
@@ -374,6 +421,7 @@ class Workspace:
         self._receiver = Receiver(fs, self._importer, self.library, self.stacks)
         self._exporter = Exporter(fs, self.library)
         self.journal = Journal(database)
+        self._database = database
         self.history = History(database)
         forms = Forms(fs, layout, self.library, verifier)
         self._compiler = Compiler(self.library, self.custody, forms)
@@ -398,6 +446,10 @@ class Workspace:
         )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)
+        self.presets, self.comparisons = Presets(database), Comparisons(database)
+        self._comparing = Comparing(
+            self.activator, self.journal, self.stacks, self.talk, self.history, self.comparisons
+        )
 
     def _everything(self) -> Changes:
         named = self.library.named()

@@ -184,6 +184,8 @@ class Worker:
                 reused_tokens=result.reused_tokens,
                 first_token_ms=result.first_token * 1000,
                 tokens_per_second=result.tokens_per_second,
+                n_ctx=active.staged.resident.context.n_ctx,
+                dropped=result.dropped,
             )
         )
 

@@ -128,6 +128,30 @@ _PINS_AND_NOTES = (
     "ALTER TABLE adapters ADD COLUMN license TEXT NOT NULL DEFAULT ''",
     "ALTER TABLE adapters ADD COLUMN source TEXT NOT NULL DEFAULT ''",
 )
+_CONVERSATION_TREES = (
+    # chat.history; what was one line of messages becomes a tree with one way through it
+    "ALTER TABLE messages ADD COLUMN parent INTEGER REFERENCES messages(id)",
+    "CREATE INDEX messages_by_parent ON messages(parent)",
+    """UPDATE messages SET parent = (
+        SELECT max(before.id) FROM messages AS before
+        WHERE before.conversation = messages.conversation AND before.id < messages.id
+    )""",
+    "ALTER TABLE conversations ADD COLUMN leaf INTEGER",
+    """UPDATE conversations SET leaf = (
+        SELECT max(id) FROM messages WHERE conversation = conversations.id
+    )""",
+    "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN setup TEXT NOT NULL DEFAULT '{}'",
+    # chat.presets
+    "CREATE TABLE presets (name TEXT PRIMARY KEY, setup TEXT NOT NULL) STRICT",
+    # chat.comparing
+    """CREATE TABLE comparisons (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+        record TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX comparisons_by_conversation ON comparisons(conversation)",
+)
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
@@ -136,4 +160,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _TRUSTED_KEYS,
     _LOST,
     _PINS_AND_NOTES,
+    _CONVERSATION_TREES,
 )
