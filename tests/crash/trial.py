@@ -53,7 +53,7 @@ class Room:
     ) -> dict[Loss, Path] | None:
         """Cut the power at the change number `at`; what may be found then, by kind of loss.
 
-        None if it was done before that.
+        Losses that leave the same are given once. None if it was done before that.
         """
         self.lay_out(source)
         shutil.rmtree(self.path / "found", ignore_errors=True)
@@ -75,7 +75,17 @@ class Room:
 
         with suppress(PowerCut), opened(self.root, points, before_and_after) as workspace:
             act(workspace)
-        return found if points.reached else None
+        different = {_contents(path): loss for loss, path in reversed(found.items())}
+        return {loss: found[loss] for loss in different.values()} if points.reached else None
+
+
+def _contents(root: Path) -> frozenset[tuple[str, bytes]]:
+    files = [path for path in root.rglob("*") if path.is_file()]
+    folders = [path for path in root.rglob("*") if path.is_dir()]
+    return frozenset(
+        [(str(p.relative_to(root)), p.read_bytes()) for p in files]
+        + [(str(p.relative_to(root)), b"") for p in folders]
+    )
 
 
 def failing(number: int, *, short: bool = False) -> Callable[[Call], None]:

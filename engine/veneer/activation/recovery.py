@@ -57,6 +57,9 @@ def _replace_broken(journal: Journal, stacks: Stacks, compiler: Compiler) -> Rep
         if _broken(earlier, stacks, compiler) is None:
             number = journal.request(earlier.composition, "recovery", earlier.number)
             journal.advance(number, "VALIDATED")
+            # There is no worker yet. It was proven when it was first active; what fails to start
+            # now gives way then, see `activator`.
+            journal.advance(number, "STAGED")
             journal.commit(number, {})
             return Replaced(active.number, number, reason)
     return Replaced(active.number, None, reason)
