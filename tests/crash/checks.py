@@ -34,24 +34,20 @@ def facts_of(workspace: Workspace) -> Facts:
     """Read them."""
     active = workspace.journal.active()
     named = workspace.library.named() + workspace.stacks.named()
-    return Facts(
-        active.composition if active else None, frozenset(str(n) for n in named if n.name)
-    )
+    return Facts(active.composition if active else None, frozenset(str(n) for n in named if n.name))
 
 
 def damaged(root: Path) -> frozenset[str]:
     """The objects that do not hash to their name."""
     files = [path for path in (root / "objects").rglob("*") if path.is_file()]
     return frozenset(
-        path.name
-        for path in files
-        if hashlib.sha256(path.read_bytes()).hexdigest() != path.name
+        path.name for path in files if hashlib.sha256(path.read_bytes()).hexdigest() != path.name
     )
 
 
 def leftovers(root: Path) -> list[Path]:
     """Files that were being written."""
-    return [path for path in root.rglob("*.part")]
+    return list(root.rglob("*.part"))
 
 
 def require_sound(root: Path, harmed: frozenset[str] = frozenset()) -> Facts:

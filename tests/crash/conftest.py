@@ -11,7 +11,6 @@ from tests.crash.scenarios import Given, make_files, make_stock
 from tests.crash.tally import TALLY
 from tests.crash.trial import Room
 
-
 IN_MEMORY = Path("/dev/shm")
 
 

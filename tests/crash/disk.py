@@ -42,7 +42,7 @@ class Disk:
         """Notice what has come, gone or been renamed since the last time."""
         for directory in self._directories():
             known = self._names.setdefault(directory, {})
-            found = {name: self._inode(directory / name) for name in os.listdir(directory)}
+            found = {path.name: self._inode(path) for path in directory.iterdir()}
             for name in {*known, *found} - (_OTHERS if directory == self._root else set()):
                 states = known.setdefault(name, [None])
                 if states[-1] != found.get(name):
@@ -110,5 +110,3 @@ def _chosen(states: list[int | None], loss: Loss, chance: random.Random) -> int 
     if loss == "shuffled":
         return chance.choice(states)
     return states[0 if loss == "lost" else -1]
-
-

@@ -49,7 +49,7 @@ class Points:
         self._happening = happening
         self._at = at
         self._which = which
-        self._lasting = lasting
+        self.lasting = lasting
         self._dead = False
         self._count = 0
         self.met: Call | None = None
@@ -65,7 +65,7 @@ class Points:
         if not self._at or not self._which(call):
             return
         self._count += 1
-        if self._count == self._at or (self._lasting and self.reached):
+        if self._count == self._at or (self.lasting and self.reached):
             self.met = self.met or call
             self._happening(call)
 
@@ -105,8 +105,6 @@ def watched_database(points: Points) -> type[Database]:
 
 
 def _pass(points: Points, operation: str, path: Path) -> None:
-    import errno
-
     try:
         points.pass_by(Call(operation, path))
     except OSError as failed:

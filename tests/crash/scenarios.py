@@ -28,12 +28,17 @@ class Given:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Something done to the stocked workspace, or to none at all, after it was `arranged`."""
+    """Something done to the stocked workspace, or to none at all, after it was `arranged`.
+
+    `by_itself` is what opening does unasked: if it cannot be done, nobody is told, and it is left
+    for the next time.
+    """
 
     name: str
     act: Callable[[Workspace, Path], object]
     arranged: Callable[[Path], None] = nothing
     stocked: bool = True
+    by_itself: bool = False
 
 
 def damage(root: Path, stack: str) -> None:
@@ -66,6 +71,7 @@ SCENARIOS = (
         "replace what is active and damaged",
         lambda ws, files: None,
         lambda root: damage(root, "first"),
+        by_itself=True,
     ),
 )
 

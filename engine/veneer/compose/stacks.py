@@ -71,10 +71,12 @@ class Stacks:
             )
         )
         label = clean_name(name) if name is not None else ""
-        manifest = self._manifest(semantic, label, notes)
+        made = self.get(self._manifest(semantic, label, notes).id)
         if name is not None:
-            self._name(label, manifest.id)
-        return Outcome(self.get(manifest.id), Changes(compositions=frozenset({manifest.id})))
+            # The last step: whatever fails, the name still means what it meant.
+            self._name(label, made.id)
+            made = msgspec.structs.replace(made, name=label)
+        return Outcome(made, Changes(compositions=frozenset({made.id})))
 
     def base_alone(self, composition: Composition) -> Composition:
         """The same base without any adapter. Raises `StoreError`, `DiskFull`."""
