@@ -75,9 +75,10 @@ class Running:
         runtime: RuntimeClient | None = None,
     ) -> Prepared:
         """Validate, estimate and plan; starts the worker. Raises what each of these raises."""
-        manifest, settings = composition.manifest, self._settings.read()
-        context = context_of(settings)
+        manifest = composition.manifest
         with step(timings, "validate"):
+            settings = self._settings.read()
+            context = context_of(settings)
             base, adapters = self._compiler.validate(manifest, progress, cancel)
         with step(timings, "admit"):
             needed = estimate(base, adapters, context)

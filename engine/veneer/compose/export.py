@@ -77,8 +77,8 @@ class Exporter:
         about = _about(composition, base, adapters, with_base=with_base)
         total = sum(a.size for a in adapters) + (base.base.bytes if with_base else 0)
         copier = _Copier(total, progress, cancel)
-        with Draft(self._fs, target.parent) as draft, draft.writing() as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        with Draft(self._fs, target.parent) as draft:
+            with zipfile.ZipFile(draft.file, "w", zipfile.ZIP_STORED) as archive:
                 archive.writestr(_entry(MANIFEST), encode(composition.manifest))
                 archive.writestr(_entry(ABOUT), msgspec.toml.encode(about))
                 for adapter in adapters:
@@ -86,7 +86,7 @@ class Exporter:
                 if with_base:
                     with self._fs.open_read(base.file) as source:
                         copier.copy(archive, base_file(base.digest), source, base.digest)
-            size = file.tell()
+            size = draft.file.tell()
             draft.publish(target)
         return Exported(
             path=str(target),

@@ -39,10 +39,10 @@ class Forms:
 
     def _make(self, adapter: StoredAdapter, base: StoredBase, path: Path) -> None:
         with Draft(self._fs, self._layout.tmp) as draft:
-            with draft.writing() as file:
-                write_runtime_form(adapter.adapter, self._library.source(adapter), base.base, file)
-                file.seek(0)
-                digest: Digest = sha256_file(file, 0)
+            source, file = self._library.source(adapter), draft.file
+            write_runtime_form(adapter.adapter, source, base.base, file)
+            file.seek(0)
+            digest: Digest = sha256_file(file, 0)
             draft.publish(path)
         state = self._fs.stat(path)
         if state is not None:

@@ -5,6 +5,7 @@ which is computed again at every reading, so a manifest that was tampered with i
 goes into quarantine, and composing the same again writes it anew.
 """
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -97,11 +98,13 @@ class Stacks:
         )
         label = clean_name(name) if name is not None else ""
         if was is not None:
-            self.rename(was, label)
-        manifest = self._manifest(semantic, label, notes)
+            self._require_free(was, label)
+        made = self.get(self._manifest(semantic, label, notes).id)
         if name is not None:
-            self._name(label, manifest.id)
-        return Outcome(self.get(manifest.id), Changes(compositions=frozenset({manifest.id})))
+            # The last step: whatever fails, the name still means what it meant.
+            self._name(label, made.id, was)
+            made = msgspec.structs.replace(made, name=label)
+        return Outcome(made, Changes(compositions=frozenset({made.id})))
 
     def receive(self, manifest: Manifest, wanted: str) -> tuple[str, bool]:
         """Save a manifest that was made elsewhere; gives its name, and whether it had it already.
@@ -158,12 +161,10 @@ class Stacks:
 
     def rename(self, name: str, wanted: str) -> Outcome[Composition]:
         """Give a stack another name. Raises `NotFound`, `NameTaken`."""
-        composition, given = self._composition_of(name), clean_name(wanted)
-        taken = self._database.row("SELECT name FROM stacks WHERE name = ?", (given,))
-        if taken is not None and given != name:
-            raise NameTaken(f"Another stack is called “{given}” already.")
+        given = clean_name(wanted)
+        composition = self._require_free(name, given)
         with self._database.transaction() as connection:
-            connection.execute("UPDATE stacks SET name = ? WHERE name = ?", (given, name))
+            _rename(connection, name, given)
         done = msgspec.structs.replace(self.get(composition), name=given)
         return Outcome(done, Changes(compositions=frozenset({composition})))
 
@@ -265,8 +266,18 @@ class Stacks:
             draft.write(encode(manifest))
             draft.publish(self._layout.manifest(manifest.id))
 
-    def _name(self, name: str, composition: Digest) -> None:
+    def _require_free(self, name: str, wanted: str) -> Digest:
+        """The composition of the stack `name`, which may be called `wanted`."""
+        composition = self._composition_of(name)
+        taken = self._database.row("SELECT name FROM stacks WHERE name = ?", (wanted,))
+        if taken is not None and wanted != name:
+            raise NameTaken(f"Another stack is called “{wanted}” already.")
+        return composition
+
+    def _name(self, name: str, composition: Digest, was: str | None = None) -> None:
         with self._database.transaction() as connection:
+            if was is not None:
+                _rename(connection, was, name)
             connection.execute(
                 # Not REPLACE, which removes the row first, and with it what is pinned to it.
                 "INSERT INTO stacks (name, composition, saved_at) VALUES (?, ?, ?)"
@@ -301,6 +312,10 @@ class Stacks:
             return f" It is kept as {self._quarantine.take(path)}."
         except VeneerError as error:
             return f" It could not be moved into quarantine: {error.message}"
+
+
+def _rename(connection: sqlite3.Connection, name: str, wanted: str) -> None:
+    connection.execute("UPDATE stacks SET name = ? WHERE name = ?", (wanted, name))
 
 
 def read_manifest(fs: Fs, path: Path, composition: Digest) -> Manifest:

@@ -99,10 +99,12 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                # SQLite has rolled back by itself where the disk refused.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def _prepare(self, *, writable: bool) -> None:
         self._connection.row_factory = sqlite3.Row

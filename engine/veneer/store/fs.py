@@ -2,10 +2,12 @@
 
 Every file the engine reads or writes goes through an `Fs`, so that tests can record, refuse or
 cut off any single operation. `RealFs` is the one used outside tests. An `OSError` never leaves
-here: it becomes a `StoreError` (or `DiskFull`, `NotFound`) that names the path and what was tried.
+here, nor a file that was opened here: it becomes a `StoreError` (or `DiskFull`, `NotFound`) that
+names the path and what was tried.
 """
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Generator
@@ -13,11 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import psutil
 
 from veneer.errors import DiskFull, NotFound, StoreError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _BUFFER = 1 << 20
@@ -79,28 +84,46 @@ def translated(doing: str, path: Path) -> Generator[None]:
         raise StoreError(f"Could not {doing} {path}: {reason}.") from error
 
 
+class RawFile(io.FileIO):
+    """An open file of which every reading and writing fails with a sentence."""
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        with translated("read", Path(self.name)):
+            return super().readinto(buffer)
+
+    def readall(self) -> bytes:
+        with translated("read", Path(self.name)):
+            return super().readall()
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        with translated("write to", Path(self.name)):
+            return super().write(data)
+
+
 class RealFs:
     """The operating system's files."""
+
+    raw: type[RawFile] = RawFile
+    """What is under the buffer of every open file."""
 
     def open_read(self, path: Path) -> BinaryIO:
         """Open for reading. The caller closes it."""
         with translated("read", path):
-            return path.open("rb")
+            return io.BufferedReader(self.raw(path))
 
     def create(self, path: Path) -> BinaryIO:
         """Create a new file, owner-only; fails if anything has that name."""
         with translated("create", path):
-            return open(path, "x+b", buffering=_BUFFER, opener=_owner_only)
+            return io.BufferedRandom(self.raw(path, "x+", opener=_owner_only), _BUFFER)
 
     def open_append(self, path: Path) -> BinaryIO:
         """Open a log for appending, unbuffered, owner-only; create it if need be."""
         with translated("write to", path):
-            return open(path, "ab", buffering=0, opener=_owner_only)
+            return self.raw(path, "a", opener=_owner_only)
 
     def write(self, file: BinaryIO, data: bytes | memoryview) -> None:
         """Write all of `data` at the current position."""
-        with translated("write to", Path(file.name)):
-            file.write(data)
+        file.write(data)
 
     def sync(self, file: BinaryIO) -> None:
         """Make the bytes durable. A failure is final for this file: never sync it again."""
