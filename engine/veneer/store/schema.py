@@ -112,10 +112,12 @@ _TRUSTED_KEYS = (
         added_at TEXT NOT NULL
     ) STRICT""",
 )
+
 _LOST = (
     # compose.stacks; why a composition's manifest is given up, or NULL
     "ALTER TABLE compositions ADD COLUMN lost TEXT",
 )
+
 _PINS_AND_NOTES = (
     # compose.pins; a pin goes with its stack
     """CREATE TABLE pins (
@@ -129,6 +131,11 @@ _PINS_AND_NOTES = (
     "ALTER TABLE adapters ADD COLUMN source TEXT NOT NULL DEFAULT ''",
 )
 
+_TRANSITIONS_BY_GENERATION = (
+    # activation.journal; every switch reads its own, of however many there are
+    "CREATE INDEX transitions_by_generation ON transitions(generation)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _CONFIRMATIONS,
@@ -136,4 +143,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _TRUSTED_KEYS,
     _LOST,
     _PINS_AND_NOTES,
+    _TRANSITIONS_BY_GENERATION,
 )
