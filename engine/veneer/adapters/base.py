@@ -8,6 +8,7 @@ their name or licence alone have the same ones.
 import hashlib
 import itertools
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from math import prod
 from typing import BinaryIO
 
@@ -29,7 +30,7 @@ _ORIGIN_KEYS = 64
 _NOT_ORIGIN = frozenset({"architecture", "type"})
 
 
-class Base(Struct, frozen=True, kw_only=True):
+class Base(Struct, frozen=True, kw_only=True, dict=True):
     """One GGUF model. Shapes are in ggml's order: (in, out) for a matrix.
 
     `known_as` holds the names under which adapters may declare it. `n_head` and `n_head_kv` are
@@ -84,7 +85,7 @@ class Base(Struct, frozen=True, kw_only=True):
             return Heads(queries=0, keys=0)
         return Heads(queries=self.n_head, keys=self.n_head_kv)
 
-    @property
+    @cached_property
     def layout(self) -> Digest:
         """Which rows lie where: a digest over every tensor's name and shape."""
         return _digest(f"{name} {shape}".encode() for name, shape in sorted(self.tensors.items()))

@@ -22,6 +22,7 @@ from veneer.compose.manifest import (
     decode,
     encode,
 )
+from veneer.compose.signing import holds
 from veneer.errors import Damaged, ManifestError, NameTaken, NotFound, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.changes import Changes, Outcome
@@ -109,9 +110,12 @@ class Stacks:
     def receive(self, manifest: Manifest, wanted: str) -> tuple[str, bool]:
         """Save a manifest that was made elsewhere; gives its name, and whether it had it already.
 
-        A name that stands for something else here gets a number.
+        A name that stands for something else here gets a number. A signature that comes with it
+        is taken over, with the notes that it covers, where the composition here has none.
         """
         self._save(manifest)
+        if self._brings_signature(manifest):
+            self._write(manifest)
         names = {r["name"]: r["composition"] for r in self._database.rows("SELECT * FROM stacks")}
         others = [name for name, owner in names.items() if owner != manifest.id]
         name = free_name(clean_name(wanted), others)
@@ -260,6 +264,12 @@ class Stacks:
                 " ON CONFLICT (id) DO UPDATE SET lost = NULL",
                 (manifest.id, now()),
             )
+
+    def _brings_signature(self, manifest: Manifest) -> bool:
+        signature = manifest.envelope.signature
+        if signature is None or self._read(manifest.id).envelope.signature is not None:
+            return False
+        return holds(manifest, signature)
 
     def _write(self, manifest: Manifest) -> None:
         with Draft(self._fs, self._layout.tmp) as draft:

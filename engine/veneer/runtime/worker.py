@@ -258,7 +258,8 @@ class _Clock:
 def main(connection: Connection, log: str) -> None:
     """The worker's whole life. Runs in the spawned process."""
     household.forget_environment()
-    household.forbid_core_dumps()
+    household.limit_resources()
+    household.go_first(RealFs())
     written = household.Log(RealFs(), Path(log))
     # Ctrl-C in a terminal reaches every process of the group; stopping is the engine's to decide.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,6 +1,7 @@
 """Bases and adapters as rows. Only the catalog reads and writes their tables."""
 
 import sqlite3
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -15,13 +16,19 @@ from veneer.store.records import StoredAdapter, StoredBase
 Table = Literal["bases", "adapters"]
 
 
+@lru_cache(maxsize=16)
+def _described(record: str) -> Base:
+    """Kept, since every switch asks for its base several times, and it is a long read."""
+    return msgspec.json.decode(record, type=Base)
+
+
 def _base(row: Row) -> StoredBase:
     return StoredBase(
         digest=row["digest"],
         name=row["name"],
         path=row["path"],
         copied=bool(row["copied"]),
-        base=msgspec.json.decode(row["record"], type=Base),
+        base=_described(row["record"]),
         added_at=row["added_at"],
     )
 

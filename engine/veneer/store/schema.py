@@ -112,10 +112,12 @@ _TRUSTED_KEYS = (
         added_at TEXT NOT NULL
     ) STRICT""",
 )
+
 _LOST = (
     # compose.stacks; why a composition's manifest is given up, or NULL
     "ALTER TABLE compositions ADD COLUMN lost TEXT",
 )
+
 _PINS_AND_NOTES = (
     # compose.pins; a pin goes with its stack
     """CREATE TABLE pins (
@@ -153,6 +155,11 @@ _CONVERSATION_TREES = (
     "CREATE INDEX comparisons_by_conversation ON comparisons(conversation)",
 )
 
+_TRANSITIONS_BY_GENERATION = (
+    # activation.journal; every switch reads its own, of however many there are
+    "CREATE INDEX transitions_by_generation ON transitions(generation)",
+)
+
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _CONFIRMATIONS,
@@ -161,4 +168,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _LOST,
     _PINS_AND_NOTES,
     _CONVERSATION_TREES,
+    _TRANSITIONS_BY_GENERATION,
 )

@@ -1,5 +1,6 @@
 """Who may vouch for a stack, and what does not run without it."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,3 +116,23 @@ def test_a_keyring_with_something_else_in_it_is_not_overwritten(
         workspace.sign("pirates")
     assert keyring.secrets == {("veneer", "signing key"): secret}
     assert workspace.stacks.find("pirates") == before
+
+
+def test_a_signature_travels_with_a_stack_to_where_it_is_known_already(
+    workspace: Workspace, stocked: Path, tmp_path: Path
+):
+    sign_as_stranger(workspace, "pirates")
+    package = tmp_path / "pirates.slm"
+    workspace.export("pirates", package)
+    shutil.copytree(stocked, tmp_path / "other")
+    with Workspace.open(tmp_path / "other") as other:
+        assert other.signatures.standing(other.stacks.find("pirates")) == "unsigned"
+        other.import_path(package)
+        taken = other.stacks.find("pirates").manifest
+        assert taken == workspace.stacks.find("pirates").manifest
+        other.signatures.trusted.add(public_key(STRANGER), "Ada")
+        assert other.signatures.standing(other.stacks.find("pirates")) == "trusted"
+        with using(MemoryKeyring()):
+            own = other.sign("pirates").value.manifest
+        other.import_path(package)
+        assert other.stacks.find("pirates").manifest == own
