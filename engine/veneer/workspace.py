@@ -7,6 +7,7 @@ Opening for reading takes no lock and recovers nothing. The worker starts when i
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -42,6 +43,7 @@ from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
 from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
+from veneer.store.candidates import Candidates
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
 from veneer.store.custody import Custody
@@ -60,11 +62,13 @@ from veneer.store.settings import Settings, SettingsShelf
 from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
+from veneer.upkeep.collect import GRACE, Clock, Collected, Collector, utc_now
 from veneer.upkeep.entries import Compositions, Entries
 from veneer.upkeep.fsck import Fsck
 from veneer.upkeep.hashing import ObjectFiles
 from veneer.upkeep.rebuild import Rebuilt, needs_rebuilding, rebuild, require_database
 from veneer.upkeep.report import FsckReport
+from veneer.upkeep.roots import Marker
 
 _LOG_TAIL = 64 << 10
 VERSION = version("veneer")
@@ -390,6 +394,16 @@ class Workspace:
         repaired = any(finding.repair for finding in report.findings)
         return Outcome(report, self._everything() if repaired else Changes())
 
+    def gc(
+        self, *, grace: timedelta = GRACE, dry_run: bool = False, clock: Clock = utc_now
+    ) -> Outcome[Collected]:
+        """Remove what nothing needs: marked the first time, gone when its grace has passed.
+
+        Needed is what is in the library, what saved stacks and the kept generations name, and
+        what runs. Where that cannot be told nothing is removed, and the plan says why.
+        """
+        return self._collector.collect(grace, dry_run=dry_run, clock=clock)
+
     def interrupt(self) -> None:
         """Stop the answer that is streaming, if one is."""
         self._runtime.interrupt("cancelled")
@@ -435,6 +449,12 @@ class Workspace:
             running,
             self._runtime,
             self._settings,
+        )
+        marker = Marker(
+            fs, layout, catalog, self.stacks, self.journal, forms, running, self._settings
+        )
+        self._collector = Collector(
+            fs, layout, catalog, objects, verifier, Candidates(database), marker
         )
         self._fsck = Fsck(
             fs,

@@ -1,6 +1,7 @@
-"""`fsck`: is everything whole?"""
+"""`fsck` and `gc`: is everything whole, and what is no longer needed?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -8,6 +9,7 @@ from rich.filesize import decimal
 
 from veneer.cli.session import JsonFlag, Session, session_of
 from veneer.identity import short
+from veneer.upkeep.collect import GRACE
 from veneer.upkeep.rebuild import Rebuilt
 from veneer.upkeep.report import Finding, FsckReport
 from veneer.workspace import Workspace
@@ -16,6 +18,7 @@ from veneer.workspace import Workspace
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(fsck)
+    app.command()(gc)
 
 
 def fsck(
@@ -36,11 +39,32 @@ def fsck(
     if json:
         session.print_json({"ok": found.ok, "report": found, "rebuilt": rebuilt})
     else:
-        _print(session, [*_rebuilt_lines(rebuilt), *_report_lines(found)])
+        _print(session, _rebuilt_lines(rebuilt))
+        _print(session, _report_lines(found))
     session.exit_code = 0 if found.ok else 1
 
 
-def _print(session: Session, lines: list[str]) -> None:
+def gc(
+    context: typer.Context,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the plan.")] = False,
+    grace: Annotated[
+        float, typer.Option(min=0.0, help="Days that a file stays after nothing needs it.")
+    ] = GRACE / timedelta(days=1),
+    json: JsonFlag = False,
+) -> None:
+    """Remove files that nothing needs: marked the first time, gone when their grace has passed."""
+    session = session_of(context)
+    with session.write() as workspace:
+        done = session.take(workspace.gc(grace=timedelta(days=grace), dry_run=dry_run))
+    if json:
+        session.print_json(done)
+    else:
+        _print(session, done.plan.lines())
+        _print(session, (f"could not be removed: {why}" for why in done.stuck))
+    session.exit_code = 1 if done.plan.blocked or done.stuck else 0
+
+
+def _print(session: Session, lines: Iterable[str]) -> None:
     for line in lines:
         session.out.print(line, markup=False)
 

@@ -1,6 +1,11 @@
-"""Bases and adapters as rows. Only the catalog reads and writes their tables."""
+"""Bases and adapters as rows. Only the catalog reads and writes their tables.
+
+What is removed is no longer listed, but its record stays until it is dropped: an earlier
+generation can still be rolled back to, and importing it again brings its notes back.
+"""
 
 import sqlite3
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -9,8 +14,8 @@ from veneer.adapters.base import Base
 from veneer.adapters.model import Adapter
 from veneer.errors import NameTaken
 from veneer.identity import Digest
-from veneer.store.database import Database, Row
-from veneer.store.records import StoredAdapter, StoredBase
+from veneer.store.database import Database, Row, now
+from veneer.store.records import Removed, StoredAdapter, StoredBase
 
 Table = Literal["bases", "adapters"]
 
@@ -42,6 +47,12 @@ def _adapter(row: Row) -> StoredAdapter:
         license=row["license"],
         source=row["source"],
     )
+
+
+def _removed(row: Row) -> Removed:
+    kind = StoredBase if row["kind"] == "bases" else StoredAdapter
+    stored = msgspec.json.decode(row["record"], type=kind)
+    return Removed(stored=stored, removed_at=row["removed_at"])
 
 
 class Catalog:
@@ -88,6 +99,7 @@ class Catalog:
                     stored.added_at,
                 ),
             )
+            connection.execute("DELETE FROM removed WHERE digest = ?", (stored.digest,))
 
     def put_adapter(self, stored: StoredAdapter) -> None:
         """Add an adapter, or update what its owner may change. Raises `NameTaken`."""
@@ -117,11 +129,42 @@ class Catalog:
                     stored.source,
                 ),
             )
+            connection.execute("DELETE FROM removed WHERE digest = ?", (stored.digest,))
 
-    def remove(self, table: Table, digest: Digest) -> None:
-        """Forget a row. Its files are the caller's to remove, afterwards."""
+    def remove(self, stored: StoredBase | StoredAdapter) -> None:
+        """Take a row out of the library, and keep it among what was removed."""
+        table: Table = "bases" if isinstance(stored, StoredBase) else "adapters"
+        record = msgspec.json.encode(stored).decode()
         with self._database.transaction() as connection:
-            connection.execute(f"DELETE FROM {table} WHERE digest = ?", (digest,))
+            connection.execute(f"DELETE FROM {table} WHERE digest = ?", (stored.digest,))
+            connection.execute(
+                "INSERT OR REPLACE INTO removed (digest, kind, record, removed_at)"
+                " VALUES (?, ?, ?, ?)",
+                (stored.digest, table, record, now()),
+            )
+
+    def removed(self) -> tuple[Removed, ...]:
+        """Everything that was removed and not dropped."""
+        return tuple(map(_removed, self._database.rows("SELECT * FROM removed")))
+
+    def removed_base(self, digest: Digest) -> StoredBase | None:
+        """A base that was removed, or None."""
+        found = self._removed(digest)
+        return found if isinstance(found, StoredBase) else None
+
+    def removed_adapter(self, digest: Digest) -> StoredAdapter | None:
+        """An adapter that was removed, or None."""
+        found = self._removed(digest)
+        return found if isinstance(found, StoredAdapter) else None
+
+    def drop(self, digests: Iterable[Digest]) -> None:
+        """Forget for good what was removed. Its files are the caller's to remove, afterwards."""
+        with self._database.transaction() as connection:
+            connection.executemany("DELETE FROM removed WHERE digest = ?", [(d,) for d in digests])
+
+    def _removed(self, digest: Digest) -> StoredBase | StoredAdapter | None:
+        row = self._database.row("SELECT * FROM removed WHERE digest = ?", (digest,))
+        return _removed(row).stored if row else None
 
 
 class _unique:  # noqa: N801 - reads as a phrase: `with _unique(name)`

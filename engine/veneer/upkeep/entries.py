@@ -39,8 +39,8 @@ class Entries:
             yield from self._base(base, hashing)
         for adapter in adapters:
             yield from self._adapter(adapter, hashing)
-        named = {d for adapter in adapters for d in adapter.objects}
-        named |= {base.digest for base in bases if base.copied}
+        removed = [each.stored for each in self._catalog.removed()]
+        named = {d for stored in (*bases, *adapters, *removed) for d in stored.objects}
         for digest in there:
             if digest not in named:
                 yield _note("OBJECT_UNUSED", digest, "Nothing needs it; “veneer gc” removes it.")

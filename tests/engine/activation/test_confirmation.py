@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +112,9 @@ FIELDS = (
 
 def test_a_workspace_from_before_there_were_confirmations_is_brought_up(root: Path):
     with sqlite3.connect(root / "veneer.db") as database:
-        database.execute("DROP TABLE confirmations")
+        for later in ("confirmations", "removed", "unreachable"):
+            database.execute(f"DROP TABLE {later}")
+        database.execute("ALTER TABLE compositions DROP COLUMN lost")
         database.execute("PRAGMA user_version = 1")
         ((record,),) = database.execute("SELECT record FROM bases").fetchall()
         older = json.loads(record)
@@ -134,6 +137,7 @@ def test_what_is_missing_is_said_before_what_is_doubtful(asked: Workspace):
     asked.stacks.forget("strange")
     composition = asked.compose("smol", [("stranger", 1.0)]).value.id
     asked.library.forget_adapter(pair_of(asked).adapter)
+    asked.gc(grace=timedelta())
     with pytest.raises(NotFound, match="is not in this workspace"):
         asked.activate(composition)
     assert asked.journal.all()[0].state == "ABORTED"

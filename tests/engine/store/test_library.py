@@ -58,17 +58,16 @@ def test_what_a_stack_needs_cannot_be_removed(workspace: Workspace):
     assert workspace.library.find_adapter("pirate").name == "pirate"
 
 
-def test_removing_takes_the_row_and_the_files(workspace: Workspace):
+def test_removing_takes_the_row_and_leaves_the_files_to_the_history(workspace: Workspace):
     json = workspace.library.find_adapter("json")
     workspace.forget("objects")
     changes = workspace.forget("json")
     assert changes.adapters == {json.digest}
     with pytest.raises(NotFound):
         workspace.library.find_adapter("json")
-    names = {f"sha256:{p.name}" for p in (workspace.root / "objects").rglob("*") if p.is_file()}
-    others = {d for a in workspace.library.adapters() for d in a.objects}
-    assert json.files["adapter_model.safetensors"] not in others
-    assert names == others
+    assert [a.name for a in workspace.library.adapters()] == ["pirate", "terse"]
+    assert workspace.library.adapter(json.digest) == json
+    workspace.custody.verify_adapter(json, thorough=True)
 
 
 def test_removing_a_linked_base_leaves_its_file(workspace: Workspace):
