@@ -131,12 +131,13 @@ class Journal:
         return tuple(map(self._generation, rows))
 
     def kept(self, count: int) -> frozenset[Digest]:
-        """The compositions of the newest `count` committed generations, of the active one, and of
-        every one that is under way."""
+        """The compositions of the newest `count` committed generations and of those under way.
+
+        The newest committed one is the active one.
+        """
         rows = self._database.rows(
             "SELECT composition FROM (SELECT composition FROM generations"
             " WHERE state = 'COMMITTED' ORDER BY number DESC LIMIT ?)"
-            " UNION SELECT composition FROM generations JOIN active ON generation = number"
             " UNION SELECT composition FROM generations"
             " WHERE state NOT IN ('COMMITTED', 'ABORTED')",
             (count,),

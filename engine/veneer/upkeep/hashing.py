@@ -1,7 +1,6 @@
 """Does every object have the digest that names it?"""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from veneer.errors import NotFound, VeneerError
@@ -11,7 +10,7 @@ from veneer.store.fs import Fs, translated
 from veneer.store.layout import Layout
 from veneer.store.objects import Objects
 from veneer.store.quarantine import Quarantine
-from veneer.tasks import CancelToken, Progress, silent
+from veneer.tasks import CancelToken, Progress, part_of, silent
 from veneer.upkeep.report import Code, Finding, Found
 
 
@@ -85,7 +84,7 @@ class ObjectFiles:
             if digest is None:
                 yield self._found("STRAY", path, "Veneer did not put it there.")
                 continue
-            problem = hashing.problem(digest, partial(_shifted, progress, before, total))
+            problem = hashing.problem(digest, part_of(progress, before, total))
             if problem is not None:
                 needed = needed_sentence(self._custody.needed_by(digest))
                 yield self._found("OBJECT_DAMAGED", path, f"{problem}{needed}")
@@ -94,7 +93,3 @@ class ObjectFiles:
         where = path.relative_to(self._layout.root).as_posix()
         finding = Finding(code=code, where=where, message=message)
         return Found(finding, lambda: f"kept as {self._quarantine.take(path)}")
-
-
-def _shifted(progress: Progress, before: int, total: int, done: int, _: int) -> None:
-    progress(before + done, total)

@@ -163,3 +163,25 @@ def test_collecting_where_a_root_cannot_be_read(veneer: Veneer, root: Path):
     assert "“veneer fsck --repair” gives it up" in blocked.out
     assert veneer("fsck", "--repair").code == 0
     assert veneer("gc", "--grace", "0").code == 0
+
+
+def test_verifying(veneer: Veneer, root: Path):
+    refused = veneer("verify")
+    assert refused.err.startswith("error[NOTHING_ACTIVE]: ")
+    assert veneer("verify", "pirate", "--all").err.startswith("error[USAGE]: ")
+    with Workspace.open(root) as workspace:
+        number = workspace.journal.request(workspace.stacks.find("pirates").id, "cli")
+        workspace.journal.commit(number, {})
+    fine = veneer("verify")
+    assert fine.code == 0
+    assert fine.out.splitlines() == [
+        "base smol: its bytes are right, and it gives numbers",
+        "adapter pirate: its bytes are right, and it changes what “smol” says",
+        "composition pirates: its bytes are right, and all of it together gives numbers",
+    ]
+    with Workspace.open(root, writable=False) as workspace:
+        flip_a_byte(weights_of(workspace, "json"))
+    wrong = veneer("verify", "json", "--json")
+    assert wrong.code == 1
+    (verdict,) = wrong.json["verdicts"]
+    assert (verdict["name"], verdict["code"]) == ("json", "DAMAGED")

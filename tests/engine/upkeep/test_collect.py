@@ -105,17 +105,21 @@ def test_a_kept_generation_can_be_rolled_back_to_after_its_adapter_was_removed(
 
 
 def test_what_is_active_or_under_way_is_kept_whatever_the_number(workspace: Workspace):
+    ran(workspace, "both")
     ran(workspace, "objects")
     workspace.journal.request(workspace.stacks.find("pirates").id, "cli")
-    keep_none = msgspec.structs.replace(workspace.settings, keep_generations=0)
-    workspace.change_settings(keep_none)
+    keep_one = msgspec.structs.replace(workspace.settings, keep_generations=1)
+    workspace.change_settings(keep_one)
     for stack in ("objects", "pirates", "both"):
         workspace.stacks.forget(stack)
     for adapter in ("json", "pirate", "terse"):
         workspace.library.forget_adapter(workspace.library.find_adapter(adapter).digest)
     collect(workspace, grace=NO_GRACE)
-    for stack in workspace.journal.all():
-        workspace._compiler.validate(workspace.stacks.get(stack.composition).manifest)
+    under_way, active, earlier = (g.composition for g in workspace.journal.all())
+    for composition in (under_way, active):
+        workspace._compiler.validate(workspace.stacks.get(composition).manifest)
+    with pytest.raises(NotFound):
+        workspace._compiler.validate(workspace.stacks.get(earlier).manifest)
 
 
 @pytest.mark.parametrize("kept_by", ["a name", "a generation"])
