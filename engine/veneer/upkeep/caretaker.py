@@ -56,7 +56,7 @@ class Caretaker:
             of.layout,
             of.database,
             ObjectFiles(of.fs, of.layout, of.objects, of.custody, of.quarantine),
-            Entries(of.layout, of.catalog, of.objects, of.custody),
+            Entries(of.layout, of.catalog, of.objects, of.custody, of.verifier),
             Compositions(of.fs, of.layout, of.stacks, of.journal, of.quarantine),
         )
         self.collector = Collector(

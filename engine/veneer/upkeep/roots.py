@@ -84,11 +84,14 @@ class Marker:
         """Those of every composition that is a root, and a sentence for each unreadable one."""
         manifests: list[Manifest] = []
         unreadable: list[str] = []
+        given_up = {digest for digest, lost in self.stacks.known().items() if lost}
         for composition in sorted(self._compositions()):
             path = self.layout.manifest(composition)
             try:
                 manifests.append(read_manifest(self.fs, path, composition))
             except VeneerError as error:
+                if composition in given_up:
+                    continue
                 needed = needed_sentence(self._names(composition))
                 unreadable.append(f"{error.message}{needed} {_CLEAR}")
         return manifests, tuple(unreadable)
@@ -98,8 +101,7 @@ class Marker:
         saved = {named.digest for named in self.stacks.named() if named.name is not None}
         plan = self.running.plan
         running = (plan.composition,) if plan is not None else ()
-        given_up = {digest for digest, lost in self.stacks.known().items() if lost}
-        return {*kept, *saved, *running} - given_up
+        return {*kept, *saved, *running}
 
     def _names(self, composition: Digest) -> tuple[str, ...]:
         return tuple(n.name for n in self.stacks.named() if n.digest == composition and n.name)

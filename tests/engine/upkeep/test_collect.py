@@ -147,6 +147,20 @@ def test_an_unreadable_root_keeps_everything_and_says_what_to_do(
     assert object_files(workspace.root) < before
 
 
+def test_a_manifest_that_was_given_up_and_is_there_again_is_a_root(
+    workspace: Workspace, tmp_path: Path
+):
+    ran(workspace, "objects")
+    ran(workspace, "plain")
+    path = manifest_of(workspace, "objects")
+    workspace.stacks.forget("objects")
+    path.rename(backup := tmp_path / "backup")
+    workspace.fsck(repair=True)
+    backup.rename(path)
+    workspace.forget("json")
+    assert collect(workspace, grace=NO_GRACE).plan.swept == ()
+
+
 def test_derived_forms_go_and_those_of_the_library_and_of_what_runs_stay(workspace: Workspace):
     workspace.activate("pirates")
     (form,) = (workspace.root / "derived").iterdir()
