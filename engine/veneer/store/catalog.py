@@ -18,6 +18,8 @@ from veneer.store.database import Database, Row, now
 from veneer.store.records import Removed, StoredAdapter, StoredBase
 
 Table = Literal["bases", "adapters"]
+_GONE = "digest NOT IN (SELECT digest FROM adapters UNION SELECT digest FROM bases)"
+"""Of what was removed: what was not brought in again."""
 
 
 def _base(row: Row) -> StoredBase:
@@ -47,6 +49,10 @@ def _adapter(row: Row) -> StoredAdapter:
         license=row["license"],
         source=row["source"],
     )
+
+
+def _table_of(stored: StoredBase | StoredAdapter) -> Table:
+    return "bases" if isinstance(stored, StoredBase) else "adapters"
 
 
 def _removed(row: Row) -> Removed:
@@ -99,7 +105,6 @@ class Catalog:
                     stored.added_at,
                 ),
             )
-            connection.execute("DELETE FROM removed WHERE digest = ?", (stored.digest,))
 
     def put_adapter(self, stored: StoredAdapter) -> None:
         """Add an adapter, or update what its owner may change. Raises `NameTaken`."""
@@ -129,11 +134,10 @@ class Catalog:
                     stored.source,
                 ),
             )
-            connection.execute("DELETE FROM removed WHERE digest = ?", (stored.digest,))
 
     def remove(self, stored: StoredBase | StoredAdapter) -> None:
         """Take a row out of the library, and keep it among what was removed."""
-        table: Table = "bases" if isinstance(stored, StoredBase) else "adapters"
+        table = _table_of(stored)
         record = msgspec.json.encode(stored).decode()
         with self._database.transaction() as connection:
             connection.execute(f"DELETE FROM {table} WHERE digest = ?", (stored.digest,))
@@ -144,8 +148,15 @@ class Catalog:
             )
 
     def removed(self) -> tuple[Removed, ...]:
-        """Everything that was removed and not dropped."""
-        return tuple(map(_removed, self._database.rows("SELECT * FROM removed")))
+        """Everything that was removed, not brought in again and not dropped."""
+        return tuple(map(_removed, self._database.rows(f"SELECT * FROM removed WHERE {_GONE}")))
+
+    def withdraw(self, stored: StoredBase | StoredAdapter) -> None:
+        """Undo that something was added: as `remove`, and nothing is kept of it."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                f"DELETE FROM {_table_of(stored)} WHERE digest = ?", (stored.digest,)
+            )
 
     def removed_base(self, digest: Digest) -> StoredBase | None:
         """A base that was removed, or None."""
@@ -163,7 +174,7 @@ class Catalog:
             connection.executemany("DELETE FROM removed WHERE digest = ?", [(d,) for d in digests])
 
     def _removed(self, digest: Digest) -> StoredBase | StoredAdapter | None:
-        row = self._database.row("SELECT * FROM removed WHERE digest = ?", (digest,))
+        row = self._database.row(f"SELECT * FROM removed WHERE digest = ? AND {_GONE}", (digest,))
         return _removed(row).stored if row else None
 
 

@@ -14,6 +14,7 @@ from typing import BinaryIO, Literal
 import msgspec
 
 from veneer.adapters.base import Base, read_base
+from veneer.adapters.model import Adapter
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
 from veneer.formats import safetensors, witness
@@ -125,15 +126,18 @@ class Importer:
             if cancel is not None:
                 cancel.check()
             before = self._catalog.adapter(digest)
-            stored = before or self._catalog.removed_adapter(digest)
-            stored = stored or StoredAdapter(
-                digest=digest,
-                name=given,
-                files=files,
-                size=sum(r.size for r in received.values()),
-                adapter=adapter,
-                added_at=now(),
-                source=str(path),
+            stored = (
+                before
+                or self._brought_back(digest, adapter)
+                or StoredAdapter(
+                    digest=digest,
+                    name=given,
+                    files=files,
+                    size=sum(r.size for r in received.values()),
+                    adapter=adapter,
+                    added_at=now(),
+                    source=str(path),
+                )
             )
             with self._objects.naming:
                 self._publish_adapter(files, received)
@@ -142,6 +146,13 @@ class Importer:
             Imported("adapter", digest, given, already=before is not None),
             Changes(adapters=frozenset({digest})),
         )
+
+    def _brought_back(self, digest: Digest, adapter: Adapter) -> StoredAdapter | None:
+        """One that was removed, with its owner's notes and as it is read now."""
+        removed = self._catalog.removed_adapter(digest)
+        if removed is None:
+            return None
+        return msgspec.structs.replace(removed, adapter=adapter, added_at=now())
 
     def _tokenizer(self, intake: Intake) -> Vocabulary | None:
         match intake.tokenizer:

@@ -127,6 +127,16 @@ class Library:
         self._catalog.remove(self.base(digest))
         return Changes(bases=frozenset({digest}))
 
+    def take_back(self, stored: StoredBase | StoredAdapter) -> None:
+        """Undo an import that led to nothing: its row goes, then the files no other row names."""
+        with self._objects.naming:
+            self._catalog.withdraw(stored)
+            removed = [each.stored for each in self._catalog.removed()]
+            others = (*self._catalog.bases(), *self._catalog.adapters(), *removed)
+            needed = {digest for other in others for digest in other.objects}
+            for digest in stored.objects - needed:
+                self._objects.remove(digest)
+
 
 def _clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Each once, in the order given, none empty."""

@@ -89,6 +89,10 @@ class Objects:
         """Read back what has been received so far."""
         return self._fs.open_read(draft.path)
 
+    def remove(self, digest: Digest) -> None:
+        """Remove an object that no row names any more."""
+        self._fs.unlink(self.path(digest))
+
 
 def chunks_of(file: BinaryIO) -> Iterator[bytes]:
     """What is left of an open file, bit by bit."""
