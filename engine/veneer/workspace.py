@@ -7,6 +7,7 @@ Opening for reading takes no lock and recovers nothing. The worker starts when i
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -60,9 +61,9 @@ from veneer.store.settings import Settings, SettingsShelf
 from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
-from veneer.upkeep.entries import Compositions, Entries
-from veneer.upkeep.fsck import Fsck
-from veneer.upkeep.hashing import ObjectFiles
+from veneer.upkeep.caretaker import Caretaker, Parts
+from veneer.upkeep.collect import GRACE, Clock, Collected, utc_now
+from veneer.upkeep.proving import VerifyReport
 from veneer.upkeep.rebuild import Rebuilt, needs_rebuilding, rebuild, require_database
 from veneer.upkeep.report import FsckReport
 
@@ -386,9 +387,35 @@ class Workspace:
 
         `progress` is in bytes. Raises `Cancelled`, `StoreError`.
         """
-        report = self._fsck.run(repair=repair, progress=progress, cancel=cancel)
+        report = self._caretaker.fsck.run(repair=repair, progress=progress, cancel=cancel)
         repaired = any(finding.repair for finding in report.findings)
         return Outcome(report, self._everything() if repaired else Changes())
+
+    def gc(
+        self, *, grace: timedelta = GRACE, dry_run: bool = False, clock: Clock = utc_now
+    ) -> Outcome[Collected]:
+        """Remove what nothing needs: marked the first time, gone when its grace has passed.
+
+        Needed is what is in the library, what saved stacks and the kept generations name, and
+        what runs. Where that cannot be told nothing is removed, and the plan says why.
+        """
+        return self._caretaker.collector.collect(grace, dry_run=dry_run, clock=clock)
+
+    def verify(
+        self,
+        ref: str | None = None,
+        *,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[VerifyReport]:
+        """Hash and run a base, an adapter or a composition anew; without `ref`, the whole library.
+
+        `progress` is in bytes hashed. Raises `NotFound`, `AmbiguousRef`, `Cancelled`.
+        """
+        prover = self._caretaker.prover
+        subject = prover.subject(None if ref is None else self.find(ref))
+        report = prover.verify(subject, progress, cancel)
+        return Outcome(report, Changes() if report.ok else self._everything())
 
     def interrupt(self) -> None:
         """Stop the answer that is streaming, if one is."""
@@ -436,13 +463,24 @@ class Workspace:
             self._runtime,
             self._settings,
         )
-        self._fsck = Fsck(
-            fs,
-            layout,
-            database,
-            ObjectFiles(fs, layout, objects, self.custody, quarantine),
-            Entries(layout, catalog, objects, self.custody),
-            Compositions(fs, layout, self.stacks, self.journal, quarantine),
+        self._caretaker = Caretaker(
+            Parts(
+                fs=fs,
+                layout=layout,
+                database=database,
+                catalog=catalog,
+                objects=objects,
+                verifier=verifier,
+                quarantine=quarantine,
+                custody=self.custody,
+                library=self.library,
+                stacks=self.stacks,
+                journal=self.journal,
+                forms=forms,
+                running=running,
+                runtime=self._runtime,
+                settings=self._settings,
+            )
         )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)

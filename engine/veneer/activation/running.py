@@ -59,6 +59,11 @@ class Running:
         """Whether something was published since the start or the last `forget`."""
         return self._published is not None
 
+    @property
+    def plan(self) -> RuntimePlan | None:
+        """What was published last, or None."""
+        return self._published[1].plan if self._published is not None else None
+
     def serves(self, number: int) -> bool:
         """Whether the worker answers as this generation, in the context the settings ask for."""
         if self._published is None or not self._runtime.alive:

@@ -124,7 +124,10 @@ def remove(
     ref: Annotated[str, typer.Argument(help="A base, an adapter, or a stack's name.")],
     json: JsonFlag = False,
 ) -> None:
-    """Remove a stack's name, or a base or adapter that no stack needs. Linked files stay."""
+    """Remove a stack's name, or a base or adapter that no stack needs.
+
+    Linked files stay; “veneer gc” removes others when no kept generation needs them.
+    """
     session = session_of(context)
     with session.write() as workspace:
         session.tell(workspace.forget(ref))

@@ -153,10 +153,9 @@ class Receiver:
             if item.already:
                 continue
             with suppress(VeneerError):
-                if item.kind == "base":
-                    self._library.forget_base(item.id)
-                else:
-                    self._library.forget_adapter(item.id)
+                library = self._library
+                find = library.base if item.kind == "base" else library.adapter
+                library.take_back(find(item.id))
 
 
 class _Steps:

@@ -208,7 +208,8 @@ class Stacks:
         envelope = manifest.envelope
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO compositions (id, created_at) VALUES (?, ?)",
+                "INSERT INTO compositions (id, created_at) VALUES (?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET lost = NULL",
                 (manifest.id, envelope.created_at or now()),
             )
             if named and envelope.name:

@@ -14,6 +14,7 @@ from typing import BinaryIO, Literal
 import msgspec
 
 from veneer.adapters.base import Base, read_base
+from veneer.adapters.model import Adapter
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
 from veneer.formats import safetensors, witness
@@ -124,22 +125,34 @@ class Importer:
             given = self._name_for("adapters", digest, intake, name)
             if cancel is not None:
                 cancel.check()
-            self._publish_adapter(files, received)
-        before = self._catalog.adapter(digest)
-        stored = before or StoredAdapter(
-            digest=digest,
-            name=given,
-            files=files,
-            size=sum(r.size for r in received.values()),
-            adapter=adapter,
-            added_at=now(),
-            source=str(path),
-        )
-        self._catalog.put_adapter(msgspec.structs.replace(stored, name=given))
+            before = self._catalog.adapter(digest)
+            stored = (
+                before
+                or self._brought_back(digest, adapter)
+                or StoredAdapter(
+                    digest=digest,
+                    name=given,
+                    files=files,
+                    size=sum(r.size for r in received.values()),
+                    adapter=adapter,
+                    added_at=now(),
+                    source=str(path),
+                )
+            )
+            with self._objects.naming:
+                self._publish_adapter(files, received)
+                self._catalog.put_adapter(msgspec.structs.replace(stored, name=given))
         return Outcome(
             Imported("adapter", digest, given, already=before is not None),
             Changes(adapters=frozenset({digest})),
         )
+
+    def _brought_back(self, digest: Digest, adapter: Adapter) -> StoredAdapter | None:
+        """One that was removed, with its owner's notes and as it is read now."""
+        removed = self._catalog.removed_adapter(digest)
+        if removed is None:
+            return None
+        return msgspec.structs.replace(removed, adapter=adapter, added_at=now())
 
     def _tokenizer(self, intake: Intake) -> Vocabulary | None:
         match intake.tokenizer:
@@ -214,25 +227,27 @@ class Importer:
         expected: Digest | None = None,
     ) -> Outcome[Imported]:
         (entry,) = intake.files.values()
-        if copy or isinstance(entry, Member):
-            found = self._copy_base(entry, intake, name, progress, cancel, expected)
-        else:
-            with self._fs.open_read(entry) as file:
-                base = read_base(file)
-                file.seek(0)
-                digest = self._hash_in_place(entry, file, progress, cancel)
-            found = _Found(base, digest, self._name_for("bases", digest, intake, name), entry)
-        already = self._catalog.base(found.digest) is not None
-        self._catalog.put_base(
-            StoredBase(
-                digest=found.digest,
-                name=found.name,
-                path=str(found.place),
-                copied=found.place != entry,
-                base=found.base,
-                added_at=now(),
+        with ExitStack() as holding:
+            if copy or isinstance(entry, Member):
+                found = self._copy_base(entry, intake, name, progress, cancel, expected, holding)
+            else:
+                with self._fs.open_read(entry) as file:
+                    base = read_base(file)
+                    file.seek(0)
+                    digest = self._hash_in_place(entry, file, progress, cancel)
+                given = self._name_for("bases", digest, intake, name)
+                found = _Found(base, digest, given, entry)
+            already = self._catalog.base(found.digest) is not None
+            self._catalog.put_base(
+                StoredBase(
+                    digest=found.digest,
+                    name=found.name,
+                    path=str(found.place),
+                    copied=found.place != entry,
+                    base=found.base,
+                    added_at=now(),
+                )
             )
-        )
         return Outcome(
             Imported("base", found.digest, found.name, already=already),
             Changes(bases=frozenset({found.digest})),
@@ -246,13 +261,16 @@ class Importer:
         progress: Progress,
         cancel: CancelToken | None,
         expected: Digest | None,
+        holding: ExitStack,
     ) -> "_Found":
+        """Copy a base in; from publishing it on, `holding` keeps it from being collected."""
         with self._receive_one(entry, progress, cancel) as received:
             with received.open() as copied:
                 base = read_base(copied)
             digest = received.digest
             _require(expected, digest, intake)
             given = self._name_for("bases", digest, intake, name)
+            holding.enter_context(self._objects.naming)
             return _Found(base, digest, given, self._publish(received))
 
     def _hash_in_place(

@@ -1,6 +1,7 @@
 """What a person has: listing, finding, checking, renaming and forgetting.
 
-Forgetting removes the row first and the files after it, so that a row never names a missing file.
+What was forgotten is listed and found by name no more, but known by its digest to the generations
+that ran it, until nothing needs it and `gc` removes its files.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,15 +40,15 @@ class Library:
         return self._catalog.adapters()
 
     def base(self, digest: Digest) -> StoredBase:
-        """One base. Raises `NotFound`."""
-        found = self._catalog.base(digest)
+        """One base, even if it was forgotten. Raises `NotFound`."""
+        found = self._catalog.base(digest) or self._catalog.removed_base(digest)
         if found is None:
             raise NotFound(f"The base {short(digest)} is not in this workspace. Import it.")
         return found
 
     def adapter(self, digest: Digest) -> StoredAdapter:
-        """One adapter. Raises `NotFound`."""
-        found = self._catalog.adapter(digest)
+        """One adapter, even if it was forgotten. Raises `NotFound`."""
+        found = self._catalog.adapter(digest) or self._catalog.removed_adapter(digest)
         if found is None:
             raise NotFound(f"The adapter {short(digest)} is not in this workspace. Import it.")
         return found
@@ -117,21 +118,24 @@ class Library:
         return Outcome(stored, Changes(bases=frozenset({digest})))
 
     def forget_adapter(self, digest: Digest) -> Changes:
-        """Remove an adapter: first its row, then the objects no other adapter uses."""
-        stored = self.adapter(digest)
-        self._catalog.remove("adapters", digest)
-        needed = {d for other in self._catalog.adapters() for d in other.objects}
-        for unused in stored.objects - needed:
-            self._objects.remove(unused)
+        """Take an adapter out of the library. Raises `NotFound`."""
+        self._catalog.remove(self.adapter(digest))
         return Changes(adapters=frozenset({digest}))
 
     def forget_base(self, digest: Digest) -> Changes:
-        """Remove a base: its row, and its copy if it was copied in. A linked file stays."""
-        stored = self.base(digest)
-        self._catalog.remove("bases", digest)
-        if stored.copied:
-            self._objects.remove(digest)
+        """Take a base out of the library. Raises `NotFound`."""
+        self._catalog.remove(self.base(digest))
         return Changes(bases=frozenset({digest}))
+
+    def take_back(self, stored: StoredBase | StoredAdapter) -> None:
+        """Undo an import that led to nothing: its row goes, then the files no other row names."""
+        with self._objects.naming:
+            self._catalog.withdraw(stored)
+            removed = [each.stored for each in self._catalog.removed()]
+            others = (*self._catalog.bases(), *self._catalog.adapters(), *removed)
+            needed = {digest for other in others for digest in other.objects}
+            for digest in stored.objects - needed:
+                self._objects.remove(digest)
 
 
 def _clean_tags(tags: Sequence[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Immutable files named by the digest of their bytes."""
 
 import hashlib
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -21,6 +22,9 @@ class Objects:
     def __init__(self, fs: Fs, layout: Layout) -> None:
         self._fs = fs
         self._layout = layout
+        self.naming = threading.RLock()
+        """Held from publishing objects until a row names them, and while unnamed ones are told
+        from others and removed."""
 
     def path(self, digest: Digest) -> Path:
         """Where the object lies, or would lie."""

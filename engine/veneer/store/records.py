@@ -27,6 +27,11 @@ class StoredBase(msgspec.Struct, frozen=True, kw_only=True):
         """Where its bytes are."""
         return Path(self.path)
 
+    @property
+    def objects(self) -> frozenset[Digest]:
+        """The object that it is, if it was copied in."""
+        return frozenset({self.digest} if self.copied else ())
+
 
 class StoredAdapter(msgspec.Struct, frozen=True, kw_only=True):
     """An adapter the workspace holds, with what its owner noted about it.
@@ -54,6 +59,13 @@ class StoredAdapter(msgspec.Struct, frozen=True, kw_only=True):
     def objects(self) -> frozenset[Digest]:
         """Every object it is made of: its files, and the table of them if there are several."""
         return frozenset({self.digest, *self.files.values()})
+
+
+class Removed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person took out of the library, as it was, and when (UTC, ISO 8601)."""
+
+    stored: StoredBase | StoredAdapter
+    removed_at: str
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What can still be read of a damaged database, copied into a new one.
 
 Order: the new database gets the tables of the old one's version -> each table is read from both
-ends until a damaged place -> rows that name a lost row go. The old file must be a copy: SQLite
-writes to what it opens.
+ends until a damaged place -> rows that name a lost row forget it, or go. The old file must be a
+copy: SQLite writes to what it opens.
 """
 
 import sqlite3
@@ -105,7 +105,21 @@ def _each(source: sqlite3.Connection, select: str) -> Iterator[tuple[int, *tuple
 
 
 def _drop_dangling(target: sqlite3.Connection) -> None:
-    """Removing one may leave another without what it names."""
+    """A row that names a lost one forgets it or, where it cannot be without, goes as well.
+
+    Removing one may leave another without what it names.
+    """
     while dangling := target.execute("PRAGMA foreign_key_check").fetchall():
-        for table, rowid, *_ in dangling:
-            target.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+        for table, rowid, _, key in dangling:
+            column = _optional_column(target, table, key)
+            forget = f"UPDATE {table} SET {column} = NULL" if column else f"DELETE FROM {table}"
+            target.execute(f"{forget} WHERE rowid = ?", (rowid,))
+
+
+def _optional_column(target: sqlite3.Connection, table: str, key: int) -> str | None:
+    """The column of a foreign key, if it may be NULL."""
+    keys = target.execute(f"PRAGMA foreign_key_list({table})").fetchall()
+    column = next(row[3] for row in keys if row[0] == key)
+    described = target.execute(f"PRAGMA table_info({table})").fetchall()
+    needed = next(row[3] or row[5] for row in described if row[1] == column)
+    return None if needed else column

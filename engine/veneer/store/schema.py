@@ -154,6 +154,17 @@ _CONVERSATION_TREES = (
     ) STRICT""",
     "CREATE INDEX comparisons_by_conversation ON comparisons(conversation)",
 )
+_COLLECTION = (
+    # store.catalog; what a person removed, for as long as an earlier generation may need it
+    """CREATE TABLE removed (
+        digest TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        record TEXT NOT NULL,
+        removed_at TEXT NOT NULL
+    ) STRICT""",
+    # store.candidates; files that nothing needed when they were last looked at, and since when
+    "CREATE TABLE unreachable (path TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT",
+)
 
 _TRANSITIONS_BY_GENERATION = (
     # activation.journal; every switch reads its own, of however many there are
@@ -169,4 +180,5 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _PINS_AND_NOTES,
     _CONVERSATION_TREES,
     _TRANSITIONS_BY_GENERATION,
+    _COLLECTION,
 )

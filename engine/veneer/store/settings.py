@@ -23,6 +23,7 @@ def default_threads() -> int:
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes in tokens and bytes; `memory_budget` 0 means what the machine has free.
 
+    What the newest `keep_generations` need stays when it is removed from the library.
     `kv_budget` and `adapters_budget` are for what is kept in memory to switch back fast.
     `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `on_switch` says
     what a switch does to an answer that is being written. With `require_signature` only what a
@@ -39,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     adapters_budget: _Bytes = 512 << 20
     on_switch: Literal["cancel", "refuse"] = "cancel"
     require_signature: bool = False
+    keep_generations: Annotated[int, Meta(ge=1, le=1_000_000)] = 50
     theme: Theme = "system"
 
 

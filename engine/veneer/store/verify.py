@@ -4,6 +4,7 @@ A file that hashed right is remembered under its device, inode, size and times; 
 the same it is not read again. Anything else is hashed before it is used.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from veneer.errors import Damaged
@@ -56,6 +57,13 @@ class Verifier:
             connection.execute(
                 "INSERT OR REPLACE INTO verified (path, state, digest) VALUES (?, ?, ?)",
                 (str(path), state.key, digest),
+            )
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Forget files that are removed."""
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM verified WHERE path = ?", [(str(path),) for path in paths]
             )
 
     def _known(self, path: Path, state: FileStat) -> str | None:

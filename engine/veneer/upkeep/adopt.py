@@ -54,8 +54,9 @@ class Adopter:
         return tuple(adopted)
 
     def _loose(self) -> Iterator[Digest]:
-        adapters, bases = self._catalog.adapters(), self._catalog.bases()
-        named = {d for a in adapters for d in a.objects} | {b.digest for b in bases}
+        removed = [each.stored for each in self._catalog.removed()]
+        stored = (*self._catalog.adapters(), *self._catalog.bases(), *removed)
+        named = {d for each in stored for d in each.objects}
         for path in self._objects.files():
             digest = self._layout.object_at(path)
             if digest is not None and digest not in named and self._hashing.intact(digest):

@@ -7,7 +7,7 @@ from pathlib import Path
 from veneer.activation.journal import Journal
 from veneer.compose.manifest import Manifest
 from veneer.compose.stacks import Stacks, read_manifest
-from veneer.errors import Damaged, VeneerError
+from veneer.errors import Damaged, StoreError
 from veneer.identity import Digest, canonical_json, short
 from veneer.store.catalog import Catalog
 from veneer.store.custody import Custody, needed_sentence
@@ -16,6 +16,8 @@ from veneer.store.layout import Layout
 from veneer.store.objects import Objects
 from veneer.store.quarantine import Quarantine
 from veneer.store.records import StoredAdapter, StoredBase
+from veneer.store.verify import Verifier
+from veneer.tasks import CancelToken
 from veneer.upkeep.hashing import Hashing
 from veneer.upkeep.report import Code, Finding, Found
 
@@ -24,9 +26,15 @@ class Entries:
     """Bases and adapters against the objects."""
 
     def __init__(
-        self, layout: Layout, catalog: Catalog, objects: Objects, custody: Custody
+        self,
+        layout: Layout,
+        catalog: Catalog,
+        objects: Objects,
+        custody: Custody,
+        verifier: Verifier,
     ) -> None:
         self._layout = layout
+        self._verifier = verifier
         self._catalog = catalog
         self._objects = objects
         self._custody = custody
@@ -39,8 +47,8 @@ class Entries:
             yield from self._base(base, hashing)
         for adapter in adapters:
             yield from self._adapter(adapter, hashing)
-        named = {d for adapter in adapters for d in adapter.objects}
-        named |= {base.digest for base in bases if base.copied}
+        removed = [each.stored for each in self._catalog.removed()]
+        named = {d for stored in (*bases, *adapters, *removed) for d in stored.objects}
         for digest in there:
             if digest not in named:
                 yield _note("OBJECT_UNUSED", digest, "Nothing needs it; “veneer gc” removes it.")
@@ -49,14 +57,14 @@ class Entries:
         if base.copied:
             problem = "" if hashing.intact(base.digest) else "Its file is missing or damaged."
         else:
-            problem = self._linked(base)
+            problem = self._linked(base, hashing.cancel)
         if problem:
             yield self._lacking("base", base.name, base.digest, problem)
 
-    def _linked(self, base: StoredBase) -> str:
+    def _linked(self, base: StoredBase, cancel: CancelToken) -> str:
         try:
-            self._custody.verify_base(base)
-        except VeneerError as error:
+            self._verifier.verify(base.file, base.digest, "It", cancel=cancel)
+        except (Damaged, StoreError) as error:
             return error.message
         return ""
 
@@ -116,10 +124,8 @@ class Compositions:
             yield Found(Finding(code="POINTER", where=where, message=message))
 
     def _manifest(self, path: Path, known: dict[Digest, bool]) -> Iterator[Found]:
-        where, digest = (
-            path.relative_to(self._layout.root).as_posix(),
-            self._layout.manifest_at(path),
-        )
+        where = path.relative_to(self._layout.root).as_posix()
+        digest = self._layout.manifest_at(path)
         if digest is None:
             finding = Finding(code="STRAY", where=where, message="Veneer did not put it there.")
             yield Found(finding, lambda: f"kept as {self._quarantine.take(path)}")
@@ -133,6 +139,10 @@ class Compositions:
             return
         if digest not in known:
             finding = Finding(code="MANIFEST_UNKNOWN", where=where, message="No row names it.")
+            yield Found(finding, partial(self._adopt, manifest))
+        elif known[digest]:
+            message = "It was given up, and is there again."
+            finding = Finding(code="MANIFEST_UNKNOWN", where=where, message=message)
             yield Found(finding, partial(self._adopt, manifest))
 
     def _missing(self, digest: Digest) -> Found:

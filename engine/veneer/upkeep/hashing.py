@@ -1,18 +1,25 @@
 """Does every object have the digest that names it?"""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from veneer.errors import NotFound, VeneerError
+from veneer.errors import NotFound, StoreError
 from veneer.identity import Digest, sha256_file, short
 from veneer.store.custody import Custody, needed_sentence
 from veneer.store.fs import Fs, translated
 from veneer.store.layout import Layout
 from veneer.store.objects import Objects
 from veneer.store.quarantine import Quarantine
-from veneer.tasks import CancelToken, Progress, silent
+from veneer.tasks import CancelToken, Progress, part_of, silent
 from veneer.upkeep.report import Code, Finding, Found
+
+
+class Problem(NamedTuple):
+    """What is wrong with an object, as a sentence."""
+
+    code: Code
+    message: str
 
 
 class Hashing:
@@ -21,8 +28,8 @@ class Hashing:
     def __init__(self, fs: Fs, layout: Layout, cancel: CancelToken) -> None:
         self._fs = fs
         self._layout = layout
-        self._cancel = cancel
-        self._problems: dict[Digest, str | None] = {}
+        self._problems: dict[Digest, Problem | None] = {}
+        self.cancel = cancel
         self.bytes = 0
 
     @property
@@ -35,8 +42,8 @@ class Hashing:
         there = self._fs.stat(self._layout.object(digest)) is not None
         return there and self.problem(digest) is None
 
-    def problem(self, digest: Digest, progress: Progress = silent) -> str | None:
-        """What is wrong with an object that is there, as a sentence. Raises `Cancelled`."""
+    def problem(self, digest: Digest, progress: Progress = silent) -> Problem | None:
+        """What is wrong with an object that is there. Raises `Cancelled`."""
         if digest not in self._problems:
             self._problems[digest] = self._hash(digest, progress)
         return self._problems[digest]
@@ -45,18 +52,20 @@ class Hashing:
         """Hash it again when it is asked about: it was repaired."""
         self._problems.pop(digest, None)
 
-    def _hash(self, digest: Digest, progress: Progress) -> str | None:
+    def _hash(self, digest: Digest, progress: Progress) -> Problem | None:
         path = self._layout.object(digest)
         try:
             with self._fs.open_read(path) as file, translated("read", path):
-                actual = sha256_file(file, 0, progress, self._cancel)
+                actual = sha256_file(file, 0, progress, self.cancel)
                 self.bytes += file.tell()
         except NotFound:
-            return "It went away while it was looked at."
-        except VeneerError as error:
-            self._cancel.check()
-            return f"It cannot be read: {error.message}"
-        return None if actual == digest else f"Its bytes hash to {short(actual)}."
+            # Collected while it was about to be looked at.
+            return None
+        except StoreError as error:
+            return Problem("OBJECT_UNREADABLE", error.message)
+        if actual == digest:
+            return None
+        return Problem("OBJECT_DAMAGED", f"Its bytes hash to {short(actual)}.")
 
 
 class ObjectFiles:
@@ -85,16 +94,15 @@ class ObjectFiles:
             if digest is None:
                 yield self._found("STRAY", path, "Veneer did not put it there.")
                 continue
-            problem = hashing.problem(digest, partial(_shifted, progress, before, total))
+            problem = hashing.problem(digest, part_of(progress, before, total))
             if problem is not None:
                 needed = needed_sentence(self._custody.needed_by(digest))
-                yield self._found("OBJECT_DAMAGED", path, f"{problem}{needed}")
+                yield self._found(problem.code, path, f"{problem.message}{needed}")
 
     def _found(self, code: Code, path: Path, message: str) -> Found:
         where = path.relative_to(self._layout.root).as_posix()
         finding = Finding(code=code, where=where, message=message)
+        if code == "OBJECT_UNREADABLE":
+            # It may be readable tomorrow.
+            return Found(finding)
         return Found(finding, lambda: f"kept as {self._quarantine.take(path)}")
-
-
-def _shifted(progress: Progress, before: int, total: int, done: int, _: int) -> None:
-    progress(before + done, total)

@@ -15,7 +15,7 @@ import msgspec
 
 from veneer.compose.manifest import Manifest
 from veneer.compose.stacks import Stacks, read_manifest
-from veneer.errors import CatalogDamaged, Damaged
+from veneer.errors import CatalogDamaged, VeneerError
 from veneer.identity import Digest
 from veneer.store.catalog import Catalog
 from veneer.store.database import Database, damaged
@@ -156,7 +156,7 @@ def _adopt_manifests(fs: Fs, layout: Layout, stacks: Stacks, *, named: bool) -> 
     for name in fs.list_dir(layout.manifests):
         digest = layout.manifest_at(layout.manifests / name)
         if digest is not None:
-            with suppress(Damaged):
+            with suppress(VeneerError):
                 manifests.append(read_manifest(fs, layout.manifest(digest), digest))
     for manifest in sorted(manifests, key=lambda m: m.envelope.created_at, reverse=True):
         stacks.adopt(manifest, named=named)

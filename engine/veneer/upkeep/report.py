@@ -8,13 +8,14 @@ import msgspec
 
 Code = Literal[
     "OBJECT_DAMAGED",  # its bytes are not those that name it
+    "OBJECT_UNREADABLE",  # the file system does not give its bytes
     "OBJECT_UNUSED",  # no row names it
     "STRAY",  # a file that Veneer did not put there
     "FILES_MISSING",  # an adapter or base lacks a file
     "TABLE_MISSING",  # the table of an adapter's files is gone or damaged
     "MANIFEST_DAMAGED",
     "MANIFEST_MISSING",
-    "MANIFEST_UNKNOWN",  # no row names it
+    "MANIFEST_UNKNOWN",  # no row names it, or one that had given it up
     "POINTER",  # what is active was never committed
     "CATALOG",  # SQLite finds its file damaged
     "TEMPORARY",  # a file that is being written, or was left

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.engine.damage import cut_short, flip_a_byte, manifest_of, quarantined, weights_of
+from tests.engine.damage import (
+    cut_short,
+    flip_a_byte,
+    manifest_of,
+    object_files,
+    quarantined,
+    weights_of,
+)
 from veneer import Workspace
 from veneer.cli.run import run, serve
 
@@ -127,3 +134,54 @@ def test_a_workspace_that_is_open_elsewhere_is_checked_there(veneer: Veneer, roo
         assert repaired.code == 0
         assert "[given up; composing the same again brings it back]" in repaired.out
         assert held.fsck().value.findings == ()
+
+
+def test_collecting(veneer: Veneer, root: Path):
+    assert veneer("remove", "objects").code == 0
+    assert veneer("remove", "json").code == 0
+    before = object_files(root)
+    marked = veneer("gc")
+    assert (marked.code, marked.err) == (0, "")
+    assert "needed: 5 files, " in marked.out
+    assert "not needed, and to go later: 2 files, " in marked.out
+    assert marked.out.endswith("to go now: 0 files, 0 bytes\n")
+    planned = veneer("gc", "--dry-run", "--grace", "0", "--json").json
+    assert object_files(root) == before
+    assert veneer("gc", "--grace", "0").out.count("\n  objects/") == 2
+    assert {f"sha256:{item['path'][-64:]}" for item in planned["plan"]["swept"]} == (
+        before - object_files(root)
+    )
+    assert veneer("gc", "--grace", "-1").code == 1
+
+
+def test_collecting_where_a_root_cannot_be_read(veneer: Veneer, root: Path):
+    with Workspace.open(root, writable=False) as workspace:
+        cut_short(manifest_of(workspace, "pirates"))
+    blocked = veneer("gc", "--grace", "0")
+    assert blocked.code == 1
+    assert blocked.out.startswith("Nothing is removed, since it cannot be told what is needed:\n")
+    assert "“veneer fsck --repair” gives it up" in blocked.out
+    assert veneer("fsck", "--repair").code == 0
+    assert veneer("gc", "--grace", "0").code == 0
+
+
+def test_verifying(veneer: Veneer, root: Path):
+    refused = veneer("verify")
+    assert refused.err.startswith("error[NOTHING_ACTIVE]: ")
+    assert veneer("verify", "pirate", "--all").err.startswith("error[USAGE]: ")
+    with Workspace.open(root) as workspace:
+        number = workspace.journal.request(workspace.stacks.find("pirates").id, "cli")
+        workspace.journal.commit(number, {})
+    fine = veneer("verify")
+    assert fine.code == 0
+    assert fine.out.splitlines() == [
+        "base smol: its bytes are right, and it gives numbers",
+        "adapter pirate: its bytes are right, and it changes what “smol” says",
+        "composition pirates: its bytes are right, and all of it together gives numbers",
+    ]
+    with Workspace.open(root, writable=False) as workspace:
+        flip_a_byte(weights_of(workspace, "json"))
+    wrong = veneer("verify", "json", "--json")
+    assert wrong.code == 1
+    (verdict,) = wrong.json["verdicts"]
+    assert (verdict["name"], verdict["code"]) == ("json", "DAMAGED")

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -16,7 +17,8 @@ from tests.engine.damage import (
     weights_of,
 )
 from veneer import Workspace
-from veneer.errors import Cancelled
+from veneer.errors import Cancelled, StoreError
+from veneer.store.fs import RealFs
 from veneer.store.layout import Layout
 from veneer.tasks import CancelToken
 from veneer.upkeep.report import FsckReport
@@ -78,7 +80,7 @@ def test_a_table_is_written_anew(workspace: Workspace):
 
 @pytest.mark.parametrize("harm", [cut_short, Path.unlink])
 def test_a_bad_manifest_is_given_up_until_the_same_is_composed_again(
-    workspace: Workspace, harm: Harm
+    workspace: Workspace, harm: Harm, tmp_path: Path
 ):
     path = manifest_of(workspace, "pirates")
     harm(path)
@@ -92,6 +94,11 @@ def test_a_bad_manifest_is_given_up_until_the_same_is_composed_again(
     assert checked(workspace).findings == ()
     assert [s.name for s in workspace.stacks.unreadable()] == ["pirates"]
     workspace.compose("smol", [("pirate", 1.0)], name="pirates")
+    path.rename(backup := tmp_path / "backup")
+    assert checked(workspace, repair=True).ok
+    # Brought back from a backup.
+    backup.rename(path)
+    assert codes(checked(workspace, repair=True)) == ["MANIFEST_UNKNOWN"]
     path.unlink()
     assert codes(checked(workspace)) == ["MANIFEST_MISSING"]
 
@@ -154,6 +161,29 @@ def test_a_pointer_to_what_was_never_committed(workspace: Workspace):
     with workspace.journal._database.transaction() as connection:
         connection.execute("INSERT INTO active VALUES (1, ?)", (number,))
     assert codes(checked(workspace)) == ["POINTER"]
+
+
+class Unreadable(RealFs):
+    """Gives nothing of one file, as a failing disk does."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def open_read(self, path: Path) -> BinaryIO:
+        if path.name == self._name:
+            raise StoreError(f"Could not read {path}: Input/output error.")
+        return super().open_read(path)
+
+
+def test_an_object_that_cannot_be_read_now_is_left_where_it_is(root: Path):
+    with Workspace.open(root, writable=False) as workspace:
+        path = weights_of(workspace, "pirate")
+    with Workspace.open(root, fs=Unreadable(path.name)) as workspace:
+        report = checked(workspace, repair=True)
+        assert codes(report) == ["OBJECT_UNREADABLE", "FILES_MISSING"]
+        assert "Input/output error" in report.findings[0].message
+        assert not report.ok
+    assert path.exists()
 
 
 def test_it_can_be_stopped(workspace: Workspace):
