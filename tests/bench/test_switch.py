@@ -85,7 +85,8 @@ def test_switching_between_resident_compositions(
         f"\na switch: {switch:.1f} ms from asking to published; llama.cpp's own rearrangement "
         f"{arranged - decoded:.1f} ms, one decode {decoded:.1f} ms"
     )
-    assert switch < arranged - decoded + 5
+    # Beyond llama.cpp's part 5 ms, on a machine that decodes a token of the demo base in 10.
+    assert switch < arranged - decoded + 0.5 * decoded
 
 
 def long_talk(words: int) -> list[ChatMessage]:

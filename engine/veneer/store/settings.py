@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -15,8 +16,12 @@ Theme = Literal["system", "light", "dark"]
 _Bytes = Annotated[int, Meta(ge=0, le=1 << 50)]
 
 
+@cache
 def default_threads() -> int:
-    """One per physical core: llama.cpp gains nothing from hyper-threads."""
+    """One per physical core: llama.cpp gains nothing from hyper-threads.
+
+    Asked of the system once, since every switch reads the settings.
+    """
     return psutil.cpu_count(logical=False) or os.cpu_count() or 1
 
 
