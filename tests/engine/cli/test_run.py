@@ -182,7 +182,8 @@ def test_ctrl_c_during_an_import_leaves_the_catalog_as_it_was(root: Path, tmp_pa
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     deadline = time.monotonic() + 30
-    while not any(p.stat().st_size for p in (root / "tmp").glob("*")):
+    # Larger than the config, which comes first.
+    while not any(p.stat().st_size > 1 << 20 for p in (root / "tmp").glob("*")):
         assert time.monotonic() < deadline
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGINT)
