@@ -126,3 +126,25 @@ def test_a_log_beside_what_is_no_database_is_kept_with_it(root: Path):
     assert (root / "quarantine" / f"{DATABASE}-wal").read_bytes() == b"a log"
     with Workspace.open(root) as again:
         assert names(again)["stacks"] == ["both", "objects", "pirates", "plain"]
+
+
+@pytest.mark.parametrize("column", ["record", "files"])
+def test_a_row_that_cannot_be_read_is_made_anew_from_the_files(root: Path, column: str):
+    with Workspace.open(root) as workspace:
+        pirate = workspace.library.find_adapter("pirate")
+        with workspace.journal._database.transaction() as connection:
+            connection.execute(
+                f"UPDATE adapters SET {column} = replace({column}, '{{', '[') WHERE name = 'pirate'"
+            )
+        for look in (workspace.library.adapters, workspace.fsck, workspace.gc):
+            with pytest.raises(CatalogDamaged, match=r"a row that cannot be read .*fsck --repair"):
+                look()
+    rebuilt = Workspace.rebuild(root)
+    assert rebuilt is not None
+    assert rebuilt.adopted == (pirate.digest,)
+    with Workspace.open(root) as again:
+        assert again.library.adapter(pirate.digest).adapter == pirate.adapter
+        assert names(again)["adapters"] == sorted(
+            ["json", "terse", f"adapter-{short(pirate.digest)}"]
+        )
+        assert again.fsck().value.findings == ()
