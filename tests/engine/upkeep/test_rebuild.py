@@ -1,13 +1,15 @@
 """A database that is damaged or gone: nothing is made up, nothing is lost, the rest comes back."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.engine.damage import quarantined
+from tests.engine.faults import FaultyFs
 from veneer import Workspace
-from veneer.errors import CatalogDamaged
+from veneer.errors import CatalogDamaged, StoreError
 from veneer.identity import short
 
 DATABASE = "veneer.db"
@@ -148,3 +150,29 @@ def test_a_row_that_cannot_be_read_is_made_anew_from_the_files(root: Path, colum
             ["json", "terse", f"adapter-{short(pirate.digest)}"]
         )
         assert again.fsck().value.findings == ()
+
+
+@pytest.mark.parametrize("operation", ["create", "write", "sync", "replace", "sync_dir"])
+def test_until_its_last_step_nothing_has_changed(tmp_path: Path, operation: str):
+    """Fail at each call of an operation in turn, until a run meets no fault."""
+    for nth in range(1, 20):
+        root = tmp_path / str(nth)
+        with Workspace.open(root) as workspace:
+            workspace.history.create("A conversation")
+        overwrite_the_header(root / DATABASE)
+        before = (root / DATABASE).read_bytes()
+        fs = FaultyFs(operation, nth, errno.EIO)
+        try:
+            Workspace.rebuild(root, fs=fs)
+        except StoreError:
+            assert fs.reached
+            there = (root / DATABASE).read_bytes()
+            assert there == before or there.startswith(b"SQLite format 3")
+            assert list((root / "tmp").iterdir()) == []
+            Workspace.rebuild(root)
+        with Workspace.open(root) as again:
+            assert again.fsck().value.findings == ()
+        if not fs.reached:
+            assert nth > 2
+            return
+    raise AssertionError("there was always a fault")
