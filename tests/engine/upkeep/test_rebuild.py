@@ -125,6 +125,7 @@ def test_a_log_beside_what_is_no_database_is_kept_with_it(root: Path):
     rebuilt = Workspace.rebuild(root)
     assert rebuilt is not None
     assert quarantined(root) == [DATABASE, f"{DATABASE}-wal"]
+    assert not (root / f"{DATABASE}-wal").exists()
     assert (root / "quarantine" / f"{DATABASE}-wal").read_bytes() == b"a log"
     with Workspace.open(root) as again:
         assert names(again)["stacks"] == ["both", "objects", "pirates", "plain"]
