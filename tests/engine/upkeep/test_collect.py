@@ -181,7 +181,7 @@ def test_derived_forms_go_and_those_of_the_library_and_of_what_runs_stay(
     assert form.exists()
     # As a form that only this plan knows of.
     other = workspace.root / "derived" / "other.gguf"
-    monkeypatch.setattr(Forms, "path", lambda forms, *of: other)
+    monkeypatch.setattr(Forms, "places", lambda forms, *of: (other,))
     collect(workspace, grace=NO_GRACE)
     assert form.exists()
     workspace.activator.stop()
