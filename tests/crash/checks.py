@@ -79,9 +79,9 @@ def require_whole(workspace: Workspace, harmed: frozenset[str] = frozenset()) ->
         assert workspace.stacks.get(row["id"]).manifest.id == row["id"]
     for adapter in workspace.library.adapters():
         if harmed.isdisjoint(d.removeprefix(PREFIX) for d in adapter.files.values()):
-            workspace.library.verify_adapter(adapter, thorough=True)
+            workspace.custody.verify_adapter(adapter, thorough=True)
     for base in workspace.library.bases():
-        workspace.library.verify_base(base, thorough=True)
+        workspace.custody.verify_base(base, thorough=True)
 
 
 def require_answers(workspace: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from tests.crash.trial import opened
@@ -53,6 +54,14 @@ def damage(root: Path, stack: str) -> None:
     path.write_bytes(data)
 
 
+def remove_the_second(root: Path) -> None:
+    """Take the adapter “two” out of the library, and every stack that needs it."""
+    with opened(root) as workspace:
+        for stack in ("second", "both"):
+            workspace.forget(f"composition:{stack}")
+        workspace.forget("two")
+
+
 SCENARIOS = (
     Scenario("open a new workspace", lambda ws, files: None, stocked=False),
     Scenario("import a base", lambda ws, files: ws.import_path(files / "other.gguf", copy=True)),
@@ -72,6 +81,14 @@ SCENARIOS = (
         lambda ws, files: None,
         lambda root: damage(root, "first"),
         by_itself=True,
+    ),
+    Scenario(
+        "collect what was removed", lambda ws, files: ws.gc(grace=timedelta()), remove_the_second
+    ),
+    Scenario(
+        "repair what is damaged",
+        lambda ws, files: ws.fsck(repair=True),
+        lambda root: damage(root, "second"),
     ),
 )
 

@@ -30,15 +30,16 @@ class Forms:
 
         Raises `Incompatible`, `FormatError`, `DiskFull`, `StoreError`.
         """
-        path = self.path(adapter.digest, base.base.architecture_id, base.base.layout)
+        (path,) = self.places(adapter, base)
         if not self._verifier.untouched(path):
             self._make(adapter, base, path)
         return path
 
-    def path(self, adapter: Digest, architecture_id: Digest, layout: Digest) -> Path:
-        """Where an adapter's form for such bases lies, or would lie."""
-        key = digest_of_hashes([adapter, architecture_id, layout, str(FORM_VERSION)])
-        return self._layout.derived_form(key)
+    def places(self, adapter: StoredAdapter, base: StoredBase) -> tuple[Path, ...]:
+        """Where everything derived from an adapter for a base lies, or would lie."""
+        made_for = base.base.architecture_id, base.base.layout
+        key = digest_of_hashes([adapter.digest, *made_for, str(FORM_VERSION)])
+        return (self._layout.derived_form(key),)
 
     def _make(self, adapter: StoredAdapter, base: StoredBase, path: Path) -> None:
         with Draft(self._fs, self._layout.tmp) as draft:

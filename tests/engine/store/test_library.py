@@ -102,3 +102,16 @@ def test_taking_back_an_import_undoes_it_and_nothing_before_it(
     with pytest.raises(NotFound):
         workspace.library.adapter(removed.digest)
     assert object_files(workspace.root) == after
+
+
+def test_what_was_removed_is_not_brought_back_by_a_late_note(workspace: Workspace):
+    json = workspace.library.find_adapter("json").digest
+    workspace.forget("objects")
+    workspace.forget("json")
+    for change in (
+        lambda: workspace.library.update_adapter(json, notes="typed before it went"),
+        lambda: workspace.library.forget_adapter(json),
+    ):
+        with pytest.raises(NotFound):
+            change()
+    assert [a.name for a in workspace.library.adapters()] == ["pirate", "terse"]
