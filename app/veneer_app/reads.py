@@ -3,7 +3,7 @@
 A view never holds anything of the engine that could reach a file; it holds these.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -226,10 +226,16 @@ def newest_generation(workspace: Workspace) -> Generation | None:
 
 def conversation(workspace: Workspace, number: int) -> Talked:
     """One conversation with its messages."""
-    found, known = workspace.history.get(number), names(workspace)
+    found = workspace.history.get(number)
     stamps = (s for node in found.nodes for s in (*node.message.earlier, node.message.stamp))
     ids = {stamp.composition_id for stamp in stamps if stamp is not None}
-    return Talked(found, {key: _title_or_id(workspace, key, known) for key in ids})
+    return Talked(found, titles(workspace, ids))
+
+
+def titles(workspace: Workspace, compositions: Iterable[Digest]) -> Names:
+    """What to call each of these compositions."""
+    known = names(workspace)
+    return {key: _title_or_id(workspace, key, known) for key in compositions}
 
 
 def start(workspace: Workspace) -> Start:

@@ -66,13 +66,15 @@ def test_every_place_is_rendered_light_and_dark(
     shutil.copytree(stocked, tmp_path / "workspace")
     made = shots.render(tmp_path / "workspace", tmp_path / "out")
     places = ("chat", "library", "stacks", "history", "settings")
-    wanted = [f"{place}-{mode}.png" for mode in ("light", "dark") for place in places]
+    shown = (*places, *(f"chat-{state}" for state in ("full", "busy", "error", "long", "compare")))
+    wanted = [f"{name}-{mode}.png" for mode in ("light", "dark") for name in shown]
     assert [path.name for path in made] == wanted
     images = [QtGui.QImage(str(path)) for path in made]
     assert {(i.width(), i.height()) for i in images} == {(1200, 800)}
     corners = [i.pixelColor(4, 790).lightness() for i in images]
-    assert min(corners[:5]) > 200
-    assert max(corners[5:]) < 60
+    assert min(corners[:10]) > 200
+    assert max(corners[10:]) < 60
+    assert len({path.read_bytes() for path in made}) == len(made)
 
 
 def test_a_bug_gives_a_report(qtbot: QtBot) -> None:
