@@ -130,7 +130,7 @@ class Machine(RuleBasedStateMachine):
             event.act(self.workspace, self.given.files)
             self.model = then
 
-    @rule(event=EVENTS, at=st.integers(1, 40), loss=st.sampled_from(LOSSES))
+    @rule(event=EVENTS, at=st.integers(1, 30), loss=st.sampled_from(LOSSES))
     def is_cut_off(self, event: Event, at: int, loss) -> None:
         """The power goes at the beginning of an event, in it, or after it."""
         self.stack.close()
