@@ -56,8 +56,8 @@ class Model:
         return found
 
     def intact(self, recipe: str) -> bool:
-        """Whether everything in it is there and undamaged."""
-        return all(a in self.adapters and a not in self.harmed for a, _ in RECIPES[recipe])
+        """Whether everything in it is undamaged. What was removed stays for what needs it."""
+        return self.harmed.isdisjoint(adapter for adapter, _ in RECIPES[recipe])
 
     def imported(self, adapter: str) -> Self:
         return replace(self, adapters=self.adapters | {adapter}, harmed=self.harmed - {adapter})
@@ -71,7 +71,7 @@ class Model:
         recipes = {self.active, *dict(self.stacks).values()}
         if any(adapter == a for recipe in recipes for a, _ in RECIPES[recipe]):
             raise Expected(InUse)
-        return replace(self, adapters=self.adapters - {adapter}, harmed=self.harmed - {adapter})
+        return replace(self, adapters=self.adapters - {adapter})
 
     def composed(self, stack: str, recipe: str) -> Self:
         if not all(adapter in self.adapters for adapter, _ in RECIPES[recipe]):
@@ -107,5 +107,5 @@ class Model:
         if recipe == self.active:
             return self
         if not self.intact(recipe):
-            raise Expected(Damaged, NotFound)
+            raise Expected(Damaged)
         return replace(self, history=(*self.history, Committed(recipe, restores)))

@@ -4,7 +4,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from hypothesis.stateful import run_state_machine_as_test as run_machine
 
-from tests.crash.checks import damaged, facts_of, require_answers, require_whole
+from tests.crash.checks import facts_of, require_answers, require_whole
 from tests.crash.disk import LOSSES
 from tests.crash.model import ADAPTERS, RECIPES, Committed, Expected, Model
 from tests.crash.scenarios import Given
@@ -82,12 +84,19 @@ def activating(stack: str) -> Event:
     )
 
 
+def collect(workspace: Workspace) -> None:
+    """Mark what nothing needs, and remove it."""
+    workspace.gc(grace=timedelta(0))
+    workspace.gc(grace=timedelta(0))
+
+
 EVENTS = (
     st.sampled_from(ADAPTERS).map(importing)
     | st.sampled_from(ADAPTERS).map(forgetting)
     | st.builds(composing, st.sampled_from(MINE), st.sampled_from(tuple(RECIPES)))
     | st.sampled_from(STACKS).map(unnaming)
     | st.sampled_from(STACKS).map(activating)
+    | st.just(Event("collect", lambda ws, files: collect(ws), lambda model: model))
     | st.just(Event("roll back", lambda ws, files: ws.rollback(), Model.rolled_back))
 )
 
@@ -144,7 +153,10 @@ class Machine(RuleBasedStateMachine):
             self.room.lay_out(found[loss])
         shutil.rmtree(before)
         self.open()
-        self.model = new if found is None or self.agrees(new) else old
+        # What was damaged may have been healed before the cut, and nothing else was.
+        harmed = frozenset(adapter for adapter in old.harmed if not self.is_sound(adapter))
+        possible = (replace(new, harmed=harmed), replace(old, harmed=harmed))
+        self.model = possible[0] if found is None or self.agrees(possible[0]) else possible[1]
         TALLY.survived += found is not None
 
     def attempt(self, event: Event) -> Callable[[Workspace], None]:
@@ -187,22 +199,27 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def everything_is_as_it_must_be(self) -> None:
         assert self.agrees(self.model)
-        require_whole(self.workspace, damaged(self.room.root))
+        require_whole(self.workspace, self.model.harmed)
         try:
             require_answers(self.workspace)
         except Damaged:
             assert not self.model.intact(self.model.active)
 
     def agrees(self, model: Model) -> bool:
-        facts, rotten = facts_of(self.workspace), damaged(self.room.root)
+        facts = facts_of(self.workspace)
         named = {"base:tiny", *(f"adapter:{a}" for a in model.adapters)}
         named |= {f"composition:{stack}" for stack, _ in model.stacks}
         return (
             facts.active == self.ids[model.active]
             and facts.names == named
-            and all((self.weights[a] in rotten) == (a in model.harmed) for a in model.adapters)
+            and all(self.is_sound(a) != (a in model.harmed) for a in model.adapters)
             and all(self.means(stack) == self.ids[recipe] for stack, recipe in model.stacks)
         )
+
+    def is_sound(self, adapter: str) -> bool:
+        name = self.weights[adapter]
+        path = self.room.root / "objects" / name[:2] / name
+        return path.exists() and sha256(path.read_bytes()).hexdigest() == name
 
     def means(self, stack: str) -> Digest:
         return self.workspace.stacks.find(f"composition:{stack}").id
