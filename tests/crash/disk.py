@@ -64,11 +64,11 @@ class Disk:
         self._leave(self._root, target, loss, chance)
         for name in ("veneer.db", "veneer.db-wal"):
             if (self._root / name).exists():
-                target.mkdir(exist_ok=True)
+                target.mkdir(mode=0o700, exist_ok=True)
                 shutil.copy(self._root / name, target / name)
 
     def _leave(self, directory: Path, target: Path, loss: Loss, chance: random.Random) -> None:
-        target.mkdir(exist_ok=True)
+        target.mkdir(mode=0o700, exist_ok=True)
         for name, states in sorted(self._names.get(directory, {}).items()):
             inode = _chosen(states, loss, chance)
             if inode is None:

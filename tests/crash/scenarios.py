@@ -54,12 +54,15 @@ def damage(root: Path, stack: str) -> None:
     path.write_bytes(data)
 
 
-def remove_the_second(root: Path) -> None:
-    """Take the adapter “two” out of the library, and every stack that needs it."""
+def forget_one(root: Path, *, mark: bool = False) -> None:
+    """Leave an adapter's files and a composition behind that nobody needs."""
     with opened(root) as workspace:
-        for stack in ("second", "both"):
-            workspace.forget(f"composition:{stack}")
-        workspace.forget("two")
+        workspace.compose("tiny", [("two", 2.0)])
+        workspace.forget("composition:both")
+        workspace.forget("composition:second")
+        workspace.forget("adapter:two")
+        if mark:
+            workspace.gc()
 
 
 SCENARIOS = (
@@ -76,19 +79,22 @@ SCENARIOS = (
     Scenario("activate", lambda ws, files: ws.activate("both")),
     Scenario("activate a base alone", lambda ws, files: ws.activate("tiny")),
     Scenario("roll back", lambda ws, files: ws.rollback()),
+    Scenario("mark what nothing needs", lambda ws, files: ws.gc(), forget_one),
+    Scenario(
+        "collect what nothing needs",
+        lambda ws, files: ws.gc(grace=timedelta(0)),
+        lambda root: forget_one(root, mark=True),
+    ),
+    Scenario(
+        "repair",
+        lambda ws, files: ws.fsck(repair=True),
+        lambda root: damage(root, "second"),
+    ),
     Scenario(
         "replace what is active and damaged",
         lambda ws, files: None,
         lambda root: damage(root, "first"),
         by_itself=True,
-    ),
-    Scenario(
-        "collect what was removed", lambda ws, files: ws.gc(grace=timedelta()), remove_the_second
-    ),
-    Scenario(
-        "repair what is damaged",
-        lambda ws, files: ws.fsck(repair=True),
-        lambda root: damage(root, "second"),
     ),
 )
 

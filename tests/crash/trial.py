@@ -60,7 +60,7 @@ class Room:
         shutil.rmtree(self.path / "vault", ignore_errors=True)
         (self.path / "found").mkdir()
         found = {loss: self.path / "found" / loss for loss in losses}
-        self.root.mkdir(exist_ok=True)
+        self.root.mkdir(mode=0o700, exist_ok=True)
         disk = Disk(self.root, self.path / "vault")
 
         def happening(call: Call) -> None:
