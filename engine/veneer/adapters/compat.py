@@ -9,7 +9,7 @@ shapes. So a verdict also says how sure it is, and whatever stands against being
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -19,8 +19,9 @@ from veneer.adapters.base import Base
 from veneer.adapters.declared import name_doubt, revision_doubt
 from veneer.adapters.extent import lookup, sides
 from veneer.adapters.model import Adapter
+from veneer.adapters.placed import Placed
 from veneer.adapters.placement import place_all
-from veneer.adapters.problem import Problem
+from veneer.adapters.problem import Problem, problem
 from veneer.formats import naming
 from veneer.identity import Digest, short
 
@@ -33,7 +34,8 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     """The verdict: `applies` of the adapter's `of` targets fit; `ok` only if all of them do.
 
     `problems` has one entry for each target that does not fit. `doubts` are the sentences that
-    stand against a surer `fit` than "shape".
+    stand against a surer `fit` than "shape". `beyond_stock` has one entry for each thing that fits
+    and that llama.cpp's own adapters cannot do, so that the overlay lane must.
     """
 
     ok: bool
@@ -42,6 +44,7 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     fit: Fit
     doubts: tuple[str, ...] = ()
+    beyond_stock: tuple[Problem, ...] = ()
 
 
 def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatReport:
@@ -54,6 +57,8 @@ def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatR
     if wrong is not None:
         return CompatReport(ok=False, applies=0, of=total, problems=(wrong,), fit="no")
     placed, problems = place_all(adapter, base)
+    applies = total - len(problems)
+    beyond = tuple(_beyond_stock(placed))
     reasons = (
         *_other_model(adapter, base, problems),
         *_vocabulary(adapter, base),
@@ -61,9 +66,24 @@ def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatR
     )
     reasons += tuple(msgspec.structs.replace(p, message=f"{p.message}.") for p in problems)
     if reasons:
-        return CompatReport(ok=False, applies=len(placed), of=total, problems=reasons, fit="no")
+        return CompatReport(
+            ok=False, applies=applies, of=total, problems=reasons, fit="no", beyond_stock=beyond
+        )
     fit, doubts = _sureness(adapter, base, digest)
-    return CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit, doubts=doubts)
+    return CompatReport(
+        ok=True,
+        applies=total,
+        of=total,
+        problems=(),
+        fit=fit,
+        doubts=doubts,
+        beyond_stock=beyond,
+    )
+
+
+def _beyond_stock(placed: Iterable[Placed]) -> Iterator[Problem]:
+    for target, what in {p.target: p.beyond_stock for p in placed if p.beyond_stock}.items():
+        yield problem("NEEDS_OVERLAY", target, f"{what}, which needs the overlay lane.")
 
 
 def _sureness(
@@ -100,9 +120,9 @@ def _vocabulary(adapter: Adapter, base: Base) -> Iterator[Problem]:
 def _activated(adapter: Adapter) -> Iterator[Problem]:
     if adapter.invocation_tokens:
         yield Problem(
-            code="NEEDS_OVERLAY",
+            code="NOT_EXECUTED",
             message="It is an activated LoRA (aLoRA): it must act from its invocation tokens on "
-            "and not before, which needs the overlay lane.",
+            "and not before, which no lane executes yet.",
         )
 
 

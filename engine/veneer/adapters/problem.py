@@ -16,6 +16,7 @@ ProblemCode = Literal[
     "SHAPE",
     "DUPLICATE",
     "NEEDS_OVERLAY",
+    "NOT_EXECUTED",
 ]
 
 

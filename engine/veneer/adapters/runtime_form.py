@@ -19,7 +19,8 @@ from veneer.adapters.base import Base
 from veneer.adapters.compat import check
 from veneer.adapters.contents import Factors
 from veneer.adapters.model import Adapter, Target
-from veneer.adapters.placement import Placed, placements
+from veneer.adapters.placed import Placed, Role
+from veneer.adapters.placement import placements
 from veneer.adapters.reading import open_contents
 from veneer.adapters.source import Source
 from veneer.adapters.stacking import Share, Stack
@@ -38,8 +39,9 @@ def write_runtime_form(adapter: Adapter, source: Source, base: Base, out: Binary
     longer) the adapter described.
     """
     report = check(adapter, base)
-    if not report.ok:
-        raise Incompatible(" ".join(problem.message for problem in report.problems[:3]))
+    wrong = report.problems or report.beyond_stock
+    if wrong:
+        raise Incompatible(" ".join(problem.message for problem in wrong[:3]))
     placed = placements(adapter, base)
     with open_contents(source) as contents:
         factors = contents.factors()
@@ -68,10 +70,10 @@ def _stacks(
     placed: tuple[Placed, ...], factors: Mapping[Target, Factors], base: Base
 ) -> Iterator[Stack]:
     """What each tensor gets, in the order of their names."""
-    shares: dict[str, list[Share]] = {}
+    shares: dict[tuple[str, Role], list[Share]] = {}
     for item in placed:
         for piece in item.pieces:
             share = Share(item, piece, factors[item.target])
-            shares.setdefault(piece.tensor, []).append(share)
-    for tensor in sorted(shares):
-        yield Stack(tensor, tuple(shares[tensor]), base)
+            shares.setdefault((piece.tensor, item.role), []).append(share)
+    for tensor, role in sorted(shares):
+        yield Stack(tensor, tuple(shares[tensor, role]), base, role)
