@@ -11,12 +11,13 @@ from time import perf_counter
 
 from veneer.activation.admission import PROCESS, Estimate, estimate, limit_of, require_fit
 from veneer.compose.compile import Compiler
-from veneer.compose.plan import ContextSettings, RuntimePlan
+from veneer.compose.lanes import Offer
+from veneer.compose.plan import ContextSettings, LaneWish, RuntimePlan
 from veneer.compose.stacks import Composition
 from veneer.errors import ActivationStep, VeneerError
 from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
-from veneer.runtime.protocol import Limits
+from veneer.runtime.protocol import Limits, Ready
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
 
@@ -31,6 +32,7 @@ class Prepared:
     plan: RuntimePlan
     needed: Estimate
     limits: Limits
+    wish: LaneWish
 
 
 class Running:
@@ -51,11 +53,13 @@ class Running:
         return self._published is not None
 
     def serves(self, number: int) -> bool:
-        """Whether the worker answers as this generation, in the context the settings ask for."""
+        """Whether the worker answers as this generation, in the way the settings ask for."""
         if self._published is None or not self._runtime.alive:
             return False
         published, prepared = self._published
-        return published == number and prepared.plan.context == context_of(self._settings.read())
+        settings = self._settings.read()
+        as_asked = (prepared.plan.context, prepared.wish) == (context_of(settings), settings.lane)
+        return published == number and as_asked
 
     def prepare(
         self,
@@ -64,9 +68,14 @@ class Running:
         progress: Progress = silent,
         cancel: CancelToken | None = None,
         runtime: RuntimeClient | None = None,
+        wish: LaneWish | None = None,
     ) -> Prepared:
-        """Validate, estimate and plan; starts the worker. Raises what each of these raises."""
+        """Validate, estimate and plan; starts the worker. Raises what each of these raises.
+
+        `wish` is the lane, if it is not what the settings say.
+        """
         manifest, settings = composition.manifest, self._settings.read()
+        wish = wish or settings.lane
         context = context_of(settings)
         with step(timings, "validate"):
             base, adapters = self._compiler.validate(manifest, progress, cancel)
@@ -75,10 +84,11 @@ class Running:
             limit = limit_of(settings.memory_budget, self._shared(base.digest, context))
             require_fit(needed, limit)
         with step(timings, "start"):
-            build = (runtime or self._runtime).start().build
+            offer = offer_of((runtime or self._runtime).start())
         with step(timings, "plan"):
-            plan = self._compiler.plan(manifest, base, adapters, context, build)
-        return Prepared(plan, needed, self._limits(settings, limit - needed.total))
+            plan = self._compiler.plan(manifest, base, adapters, context, offer, wish, cancel)
+        limits = self._limits(settings, limit - needed.total)
+        return Prepared(plan, needed, limits, wish)
 
     def stage(self, prepared: Prepared, timings: Timings, cancel: CancelToken | None) -> None:
         """Load and prove it beside what is running."""
@@ -112,6 +122,11 @@ class Running:
             kv_disk=settings.kv_disk_budget,
             kv_folder=str(self._kv),
         )
+
+
+def offer_of(ready: Ready) -> Offer:
+    """What a worker that is ready can do."""
+    return Offer(build=ready.build, overlay=ready.overlay, why_not=ready.why_no_overlay)
 
 
 def context_of(settings: Settings) -> ContextSettings:

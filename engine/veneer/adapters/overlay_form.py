@@ -14,8 +14,9 @@ and every slot is one of those words, the same for every strength:
     of inputs, on the rows that become those inputs).
 `bias` (out,): added; against the base's own bias where that is replaced or scaled.
 `replace` (out, in): a whole weight in place of the base's.
-`starts` (rows + 1,), `columns`, `values`: the sparse matrix S by rows; in the role `embed` its
-    rows are tokens, as are A's columns and the rows of `replace`.
+`starts` (rows + 1,), `columns`, `values`, `width` (1,): the sparse matrix S by rows, and how many
+    columns it has; in the role `embed` its rows are tokens, as are A's columns and the rows of
+    `replace`.
 
 Numbers keep their type as far as it holds them exactly: what was trained and saved in 16 bits
 stays in 16 bits, and everything else is F32. Nothing is rounded.
@@ -241,6 +242,8 @@ class _Writing:
             yield self._new("starts", lambda: csr.starts)
             yield self._new("columns", lambda: csr.columns)
             yield self._new("values", lambda: csr.values)
+            columns = np.array([self._base.tensors[self._place.tensor][0]], np.int32)
+            yield self._new("width", lambda: columns)
 
     def _new(self, slot: str, produce: Callable[[], NDArray[Any]]) -> NewTensor:
         name = f"{self._place.tensor}/{self._place.role}/{slot}"

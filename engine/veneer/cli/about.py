@@ -7,6 +7,7 @@ import msgspec
 import typer
 
 from veneer.cli.session import JsonFlag, Session, session_of
+from veneer.compose.lanes import Offer
 from veneer.errors import RuntimeMissing, UsageError, VeneerError
 from veneer.workspace import VERSION, Workspace
 
@@ -31,10 +32,12 @@ def version(context: typer.Context, json: JsonFlag = False) -> None:
     """Show the versions, and which lanes are available."""
     session = session_of(context)
     with session.read() as workspace:
-        build, why_not = _runtime(workspace)
+        offer, why_not = _runtime(workspace)
+    build = None if offer is None else offer.build
+    no_overlay = why_not if offer is None else offer.why_not
     lanes = [
-        Lane(name="stock", available=build is not None, why_not=why_not),
-        Lane(name="overlay", available=False, why_not="it is not part of this version"),
+        Lane(name="stock", available=offer is not None, why_not=why_not),
+        Lane(name="overlay", available=not no_overlay, why_not=no_overlay),
     ]
     if json:
         session.print_json({"veneer": VERSION, "llama_cpp": build, "lanes": lanes})
@@ -89,9 +92,9 @@ def open_window(session: Session, files: tuple[Path, ...] = ()) -> None:
     session.exit_code = session.open_window(session.root, files)
 
 
-def _runtime(workspace: Workspace) -> tuple[str | None, str]:
+def _runtime(workspace: Workspace) -> tuple[Offer | None, str]:
     try:
-        return workspace.runtime_build(), ""
+        return workspace.runtime_offer(), ""
     except RuntimeMissing as error:
         return None, error.message
     except VeneerError as error:

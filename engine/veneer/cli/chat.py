@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from veneer.chat.talk import Answer, OnText
-from veneer.cli.session import ConfirmFlag, JsonFlag, Session, session_of
+from veneer.cli.session import ConfirmFlag, JsonFlag, LaneOption, Session, session_of
 from veneer.errors import UsageError
 from veneer.runtime.protocol import ChatMessage, Sampling
 from veneer.workspace import Workspace
@@ -114,6 +114,7 @@ def probe(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Where to write the logits.")] = None,
     confirm_base: ConfirmFlag = False,
+    lane: LaneOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Write the logits after these tokens as a float32 .npy file; or only tokenize a text."""
@@ -128,6 +129,7 @@ def probe(
             composition=composition,
             out=None if out is None else session.path(out),
             confirm_base=confirm_base,
+            lane=lane,
         )
     if json:
         session.print_json(result)

@@ -20,7 +20,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes in tokens and bytes; `memory_budget` 0 means what the machine has free.
 
     `kv_budget` and `adapters_budget` are for what is kept in memory to switch back fast.
-    `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `on_switch` says
+    `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `lane` says how
+    adapters reach the arithmetic, see `compose.lanes`. `on_switch` says
     what a switch does to an answer that is being written.
     """
 
@@ -28,6 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     n_threads: int = msgspec.field(default_factory=default_threads)
     n_gpu_layers: int = 0
     type_kv: Literal["f16", "f32", "q8_0"] = "f16"
+    lane: Literal["auto", "stock", "overlay"] = "auto"
     memory_budget: int = 0
     kv_budget: int = 256 << 20
     kv_disk_budget: int = 0
