@@ -43,9 +43,10 @@ class Layout:
         """Numbers by operation: MUL_MAT, MUL_MAT_ID, GET_ROWS, MUL, ADD."""
 
 def probe(library: str) -> Layout:
-    """Find the layout in the library at this path (libggml-base, already loaded by llama.cpp).
+    """Find the layout in a library that is loaded already.
 
-    Raises `ProbeError`.
+    `library`: the path of libllama as it was loaded, whose own libraries are searched too (several
+    copies of libggml-base may lie about); on Windows, that of ggml-base.dll. Raises `ProbeError`.
     """
 
 def kernels() -> str:
@@ -165,7 +166,11 @@ class Overlay:
     `publish` may be called while a decode runs: that one keeps its plan.
     """
 
-    def __init__(self, layout: Layout, n_threads: int = 1) -> None: ...
+    def __init__(self, layout: Layout, n_threads: int = 1, copies: bool = False) -> None:
+        """`n_threads`: as many as the context has, no other number (they are the same threads).
+
+        `copies`: reach every tensor by copying, as those on a device always are.
+        """
     @property
     def callback(self) -> int:
         """Address of the C function, for `cb_eval`."""
