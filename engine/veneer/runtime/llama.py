@@ -68,12 +68,12 @@ def supports_gpu() -> bool:
 
 def overlay_lane() -> OverlayLane:
     """The overlay over this llama.cpp. Raises `OverlayOff`."""
-    names = {"darwin": "libggml-base.dylib", "win32": "ggml-base.dll"}
-    name = names.get(sys.platform, "libggml-base.so")
-    folder = Path(llama_cpp.__file__).parent / "lib"
     if "cb_eval" not in {field for field, _ in api.llama_context_params._fields_}:
         raise OverlayOff("this build of llama.cpp calls nobody between its steps.")
-    return OverlayLane(folder / name)
+    # Of the libraries that it stands on there may be copies in the folder that are not in use.
+    names = {"darwin": "libllama.dylib", "win32": "ggml-base.dll"}
+    name = names.get(sys.platform, "libllama.so")
+    return OverlayLane(Path(llama_cpp.__file__).parent / "lib" / name)
 
 
 class Logging:

@@ -24,7 +24,7 @@ class OverlayLane:
     """The lane of this process. Raises `OverlayOff` where it cannot be used."""
 
     def __init__(self, library: Path) -> None:
-        """`library` is the libggml-base that llama.cpp has loaded."""
+        """`library` is llama.cpp's own, which is loaded already."""
         try:
             from veneer import _overlay
         except ImportError as error:

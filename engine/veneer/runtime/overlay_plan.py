@@ -16,13 +16,12 @@ inputs computes with P∘x; what other adapters add to it is meant for x, so the
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veneer._overlay import DenseRows, Edit, LowRank, Plan, SparseRows
-from veneer._overlay import Role as NativeRole
 from veneer.adapters.dora import GAINS_TYPE
 from veneer.adapters.overlay_file import OverlayFile, PlaceSlots
 from veneer.adapters.overlay_form import FORM_TYPE
@@ -30,12 +29,15 @@ from veneer.adapters.placed import Role
 from veneer.errors import Incompatible
 from veneer.store.fs import RealFs
 
+if TYPE_CHECKING:
+    from veneer._overlay import Role as NativeRole
+
 Vector = NDArray[np.float32]
 Key = tuple[str, Role]
 Gain = float | Vector
 
 _ONE: Final = np.float32(1)
-_ROLES: Final[Mapping[Role, NativeRole]] = {
+_ROLES: Final[Mapping[Role, "NativeRole"]] = {
     "product": "mul_mat",
     "embed": "get_rows",
     "norm": "mul",

@@ -37,7 +37,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of what the worker keeps for speed alone, all of it disposable.
 
     `kv` and `adapters` are in memory: sequences, and adapters that no running plan uses. `kv_disk`
-    is for sequences in the folder `kv_folder`, which holds conversations; 0 keeps none there.
+    is for sequences in the folder `kv_folder`, which holds conversations; 0 keeps none there, and
+    removes those that are there.
     """
 
     kv: int = 256 << 20

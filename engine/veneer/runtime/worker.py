@@ -246,6 +246,8 @@ class Worker:
 
 
 def _kv_folder(limits: protocol.Limits) -> KvFolder | None:
+    if not limits.kv_folder:
+        return None
     folder = KvFolder(RealFs(), Path(limits.kv_folder), limits.kv_disk)
     return folder if limits.kv_disk else None
 
