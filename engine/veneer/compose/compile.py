@@ -19,6 +19,7 @@ from veneer.store.records import StoredAdapter, StoredBase
 from veneer.tasks import CancelToken, Progress, silent
 
 _F32 = 4
+_TOKENS = 4
 
 
 class Compiler:
@@ -105,6 +106,7 @@ class Compiler:
             scale=scale,
             size=adapter.adapter.weights * _F32,
             gains=str(gains or ""),
+            tokens=next((t.tokens[:_TOKENS] for t in adapter.adapter.targets if t.tokens), ()),
         )
 
     def _beyond(self, adapters: tuple[StoredAdapter, ...], base: StoredBase) -> Iterator[Beyond]:

@@ -32,7 +32,8 @@ class PlannedAdapter(msgspec.Struct, frozen=True, kw_only=True):
     """An adapter as the worker loads it: a file in its lane's form and a scale.
 
     `size` is the bytes it takes in memory. `gains` is the file of what a DoRA adapter multiplies
-    rows by at this scale; empty where there is none.
+    rows by at this scale; empty where there is none. `tokens` are some without which it may change
+    nothing.
     """
 
     digest: Digest
@@ -41,6 +42,7 @@ class PlannedAdapter(msgspec.Struct, frozen=True, kw_only=True):
     scale: float
     size: int
     gains: str = ""
+    tokens: tuple[int, ...] = ()
 
 
 class RuntimePlan(msgspec.Struct, frozen=True, kw_only=True):

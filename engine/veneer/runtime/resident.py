@@ -16,6 +16,7 @@ from veneer.identity import Digest
 from veneer.runtime.llama import Context, Model
 from veneer.runtime.loaded import AdapterSet, LoadedAdapters
 from veneer.runtime.overlay import OverlayLane
+from veneer.runtime.sequences import Tokens
 
 _PROBE_CONTEXT = 256
 _MAX_PROOFS = 1024
@@ -41,7 +42,7 @@ class Resident:
         probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
         # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
         self._probe_tokens = probe[: self._prober.n_batch]
-        self._base_logits = self._probe(AdapterSet())
+        self._base_logits = self._probe(AdapterSet(), self._probe_tokens)
 
     def _context(self, plan: RuntimePlan, n_ctx: int, lane: OverlayLane | None) -> Context:
         overlay = None if lane is None else lane.context(plan.context.n_threads)
@@ -78,7 +79,8 @@ class Resident:
             with blaming(planned.digest):
                 self._prove_alone(planned, plan.lane)
         if len(wanted) > 1:
-            self._require_finite(self._probe(together), "The adapters together")
+            logits = self._probe(together, self._probe_tokens)
+            self._require_finite(logits, "The adapters together")
         self._proven[proof] = None
         if len(self._proven) > _MAX_PROOFS:
             self._proven.popitem(last=False)
@@ -100,23 +102,26 @@ class Resident:
 
     def _prove_alone(self, planned: PlannedAdapter, lane: Lane) -> None:
         alone = self._adapters.together([planned], lane)
-        logits = self._probe(alone)
+        # Retrained tokens change nothing in a text that has none of them.
+        tokens = (*planned.tokens, *self._probe_tokens)[: self._prober.n_batch]
+        base = self._probe(AdapterSet(), tokens) if planned.tokens else self._base_logits
+        logits = self._probe(alone, tokens)
         self._require_finite(logits, f"The adapter “{planned.name}”")
         if alone.plan is not None and self._prober.overlay is not None:
             missed = self._prober.overlay.missed(alone.plan)
             if missed:
                 raise NotReached(_not_reached(planned.name, missed))
-        if np.array_equal(logits, self._base_logits):
+        if np.array_equal(logits, base):
             raise AdapterInert(
                 f"The adapter “{planned.name}” at strength {planned.scale:g} changes nothing: the "
                 "base answers the same with and without it."
             )
 
-    def _probe(self, adapters: AdapterSet) -> NDArray[np.float32]:
+    def _probe(self, adapters: AdapterSet, tokens: Tokens) -> NDArray[np.float32]:
         adapters.put_on(self._prober)
         try:
             self._prober.clear()
-            self._prober.decode(self._probe_tokens)
+            self._prober.decode(tokens)
             return self._prober.logits()
         finally:
             AdapterSet().put_on(self._prober)

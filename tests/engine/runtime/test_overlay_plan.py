@@ -271,10 +271,11 @@ class Bench:
     def planned(self, name, strength, base):
         """An adapter's form and gains as files."""
         source = KINDS[name].source
+        adapter = read_adapter(source)
         with (self.folder / f"{base}.gguf").open("rb") as file:
             weights = BaseWeights(file)
             form = io.BytesIO()
-            write_overlay_form(read_adapter(source), source, read_base(file), weights, form)
+            write_overlay_form(adapter, source, read_base(file), weights, form)
             path = self.folder / f"{name}-{base}.form"
             path.write_bytes(form.getvalue())
             gains = None
@@ -289,6 +290,7 @@ class Bench:
             scale=strength,
             size=0,
             gains=str(gains or ""),
+            tokens=next((t.tokens for t in adapter.targets if t.tokens), ()),
         )
 
     def plan(self, base, adapters):
