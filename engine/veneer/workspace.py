@@ -30,11 +30,13 @@ from veneer.compose.compile import Compiler
 from veneer.compose.forms import Forms
 from veneer.compose.lanes import Offer
 from veneer.compose.plan import LaneWish
+from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
 from veneer.runtime.client import RuntimeClient
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
+from veneer.store.custody import Custody
 from veneer.store.database import Database
 from veneer.store.fs import Fs, RealFs
 from veneer.store.importing import Imported, Importer
@@ -42,11 +44,18 @@ from veneer.store.layout import Layout
 from veneer.store.library import Library
 from veneer.store.lock import WriterLock
 from veneer.store.objects import Objects
+from veneer.store.quarantine import Quarantine
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
+from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
+from veneer.upkeep.entries import Compositions, Entries
+from veneer.upkeep.fsck import Fsck
+from veneer.upkeep.hashing import ObjectFiles
+from veneer.upkeep.rebuild import Rebuilt, needs_rebuilding, rebuild, require_database
+from veneer.upkeep.report import FsckReport
 
 _LOG_TAIL = 64 << 10
 VERSION = version("veneer")
@@ -59,11 +68,17 @@ def default_path() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("veneer", appauthor=False))
 
 
+def _root(path: Path | None) -> Path:
+    return (path or default_path()).expanduser().absolute()
+
+
 class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
-    `library`, `stacks`, `journal`, `history` and `talk` may be used directly to look; what
-    changes more than one of them is a method here. Use as a context manager, or `close`.
+    `library`, `stacks`, `signatures`, `journal`, `history` and `talk` may be used directly to
+    look; what changes more than one of them is a method here. `custody` verifies files, and moves
+    damaged ones aside, where the workspace is open for writing. Use as a context manager, or
+    `close`.
     """
 
     def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
@@ -76,9 +91,10 @@ class Workspace:
                 fs.make_dirs(directory)
             if writable:
                 undo.callback(WriterLock(fs, layout).release)
+            require_database(fs, layout)
             database = Database(layout.database, writable=writable)
             undo.callback(database.close)
-            self._build(fs, layout, database)
+            self._build(fs, layout, database, writable=writable)
             self.recovery = self._recover(fs, layout) if writable else Recovery()
             undo.callback(self.activator.stop)
             self._undo = undo.pop_all()
@@ -96,8 +112,24 @@ class Workspace:
 
         Raises `WorkspaceBusy` if another process writes to it, `WorkspaceTooNew`, `StoreError`.
         """
-        root = (path or default_path()).expanduser().absolute()
-        return cls(root, fs or RealFs(), writable=writable, by=by)
+        return cls(_root(path), fs or RealFs(), writable=writable, by=by)
+
+    @classmethod
+    def rebuild(
+        cls, path: Path | None = None, *, fs: Fs | None = None, cancel: CancelToken | None = None
+    ) -> Rebuilt | None:
+        """Make a new database for a workspace whose own is damaged or gone; None if it is whole.
+
+        Raises `WorkspaceBusy`, `WorkspaceTooNew`, `StoreError`, `DiskFull`, `Cancelled`.
+        """
+        fs, layout = fs or RealFs(), Layout(_root(path))
+        for directory in layout.directories:
+            fs.make_dirs(directory)
+        lock = WriterLock(fs, layout)
+        try:
+            return rebuild(fs, layout, TOOL, cancel) if needs_rebuilding(fs, layout) else None
+        finally:
+            lock.release()
 
     def close(self) -> None:
         """End the worker, close the database, release the lock."""
@@ -120,7 +152,11 @@ class Workspace:
         return self._settings.read()
 
     def change_settings(self, settings: Settings) -> None:
-        """Keep these settings. Those of the context take effect at the next activation."""
+        """Keep these settings. Those of the context take effect at the next activation.
+
+        Raises `BadSetting`, or `OverBudget` for a context in which what is active would not fit.
+        """
+        self.activator.require_room(settings)
         self._settings.write(settings)
 
     def import_path(
@@ -249,6 +285,10 @@ class Workspace:
             tokens, self._optional(composition), out, confirm_base=confirm_base, lane=lane
         )
 
+    def sign(self, ref: str) -> Outcome[Composition]:
+        """Sign a stack or composition by ref with one's own key; see `Signatures.sign`."""
+        return self.signatures.sign(self._composition(ref))
+
     def forget(self, ref: str) -> Changes:
         """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
         found = resolve(ref, self.library.named() + self.stacks.named())
@@ -260,6 +300,21 @@ class Workspace:
         if found.kind == "base":
             return self.library.forget_base(found.digest)
         return self.library.forget_adapter(found.digest)
+
+    def fsck(
+        self,
+        *,
+        repair: bool = False,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[FsckReport]:
+        """Check everything the workspace holds, and repair what can be repaired with certainty.
+
+        `progress` is in bytes. Raises `Cancelled`, `StoreError`.
+        """
+        report = self._fsck.run(repair=repair, progress=progress, cancel=cancel)
+        repaired = any(finding.repair for finding in report.findings)
+        return Outcome(report, self._everything() if repaired else Changes())
 
     def interrupt(self) -> None:
         """Stop the answer that is streaming, if one is."""
@@ -286,28 +341,48 @@ class Workspace:
             text = file.read().decode("utf-8", "replace")
         return "".join(c for c in text if c == "\n" or c.isprintable())
 
-    def _build(self, fs: Fs, layout: Layout, database: Database) -> None:
+    def _build(self, fs: Fs, layout: Layout, database: Database, *, writable: bool) -> None:
         catalog, objects = Catalog(database), Objects(fs, layout)
-        verifier = Verifier(fs, database)
+        verifier, quarantine = Verifier(fs, database), Quarantine(fs, layout)
         self._settings = SettingsShelf(database)
         self._importer = Importer(fs, catalog, objects, verifier)
-        self.library = Library(catalog, objects, verifier)
-        self.stacks = Stacks(fs, layout, database, TOOL)
+        self.library = Library(fs, catalog, objects)
+        self.stacks = Stacks(fs, layout, database, TOOL, quarantine if writable else None)
+        self.signatures = Signatures(self.stacks, TrustedKeys(database), self._settings)
+        self.custody = Custody(verifier, catalog, objects, quarantine, self.stacks.needing)
         self.journal = Journal(database)
         self.history = History(database)
-        self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
+        forms = Forms(fs, layout, self.library, verifier)
+        self._compiler = Compiler(self.library, self.custody, forms)
         self._runtime = RuntimeClient(layout.logs / "runtime.log")
         running = Running(self._compiler, self._runtime, self._settings, layout.kv)
         self.activator = Activator(
             self.journal,
             Confirmations(self.library, self.journal),
+            self.signatures,
             self.stacks,
             running,
             self._runtime,
             self._settings,
         )
+        self._fsck = Fsck(
+            fs,
+            layout,
+            database,
+            ObjectFiles(fs, layout, objects, self.custody, quarantine),
+            Entries(layout, catalog, objects, self.custody),
+            Compositions(fs, layout, self.stacks, self.journal, quarantine),
+        )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)
+
+    def _everything(self) -> Changes:
+        named = self.library.named()
+        return Changes(
+            bases=frozenset(n.digest for n in named if n.kind == "base"),
+            adapters=frozenset(n.digest for n in named if n.kind == "adapter"),
+            compositions=frozenset(self.stacks.known()),
+        )
 
     def _composition(self, ref: str) -> Composition:
         """What a ref stands for where something is to run; a base stands for itself alone."""

@@ -18,10 +18,13 @@ from veneer.activation.journal import Generation, Journal, Requester, State
 from veneer.activation.running import Prepared, Running, Timings, step
 from veneer.activation.strikes import Strikes
 from veneer.compose.plan import LaneWish
+from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import (
     Answering,
+    Damaged,
     FellBack,
+    NotFound,
     NothingActive,
     NothingToRollBack,
     RuntimeCrashed,
@@ -32,7 +35,7 @@ from veneer.errors import (
 from veneer.identity import Digest, short
 from veneer.runtime.client import RuntimeClient
 from veneer.store.changes import Changes, Outcome
-from veneer.store.settings import SettingsShelf
+from veneer.store.settings import Settings, SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
 
 _RuntimeLost = (RuntimeCrashed, RuntimeTimeout)
@@ -56,6 +59,7 @@ class Activator:
         self,
         journal: Journal,
         confirmations: Confirmations,
+        signatures: Signatures,
         stacks: Stacks,
         running: Running,
         runtime: RuntimeClient,
@@ -63,6 +67,7 @@ class Activator:
     ) -> None:
         self._journal = journal
         self._confirmations = confirmations
+        self._signatures = signatures
         self._stacks = stacks
         self._running = running
         self._runtime = runtime
@@ -104,6 +109,10 @@ class Activator:
             with step({}, "request"):
                 number = self._journal.request(composition.id, by, restores, confirmed)
             with self._aborting(number, composition):
+                # What recovery goes back to was let in when a person activated it.
+                if by != "recovery":
+                    with step({}, "validate"):
+                        self._signatures.require(composition)
                 prepared = self._running.prepare(composition, timings, progress, cancel)
                 self._journal.advance(number, "VALIDATED")
                 with self._runtime.switching():
@@ -192,12 +201,21 @@ class Activator:
         """Run a composition in another worker, as no generation. The caller closes the worker.
 
         `lane` is another than the settings say; `confirm_base` holds for this once. Raises
-        `ConfirmBase`, or as `activate` does.
+        `ConfirmBase`, `Untrusted`, or as `activate` does.
         """
+        self._signatures.require(composition)
         self._confirmations.require(composition.manifest, given=confirm_base)
         prepared = self._running.prepare(composition, {}, cancel=cancel, runtime=runtime, wish=lane)
         runtime.stage(prepared.plan, prepared.limits, cancel)
         runtime.publish(0)
+
+    def require_room(self, chosen: Settings) -> None:
+        """Raise `OverBudget` if the active composition could not run with these settings."""
+        active = self._journal.active()
+        if active is not None:
+            # Of what is not here any more the next activation tells.
+            with suppress(NotFound, Damaged):
+                self._running.require_room(self._stacks.get(active.composition), chosen)
 
     def stop(self) -> None:
         """End the worker. What is active stays active."""

@@ -90,6 +90,18 @@ class Running:
         limits = self._limits(settings, limit - needed.total)
         return Prepared(plan, needed, limits, wish)
 
+    def require_room(self, composition: Composition, chosen: Settings) -> None:
+        """Raise `OverBudget` if these settings ask for more context than there is room for.
+
+        Whatever needs no more than the settings of now is let through: it is a way down.
+        """
+        base, adapters = self._compiler.find(composition.manifest)
+        context = context_of(chosen)
+        needed = estimate(base, adapters, context)
+        if needed.total > estimate(base, adapters, context_of(self._settings.read())).total:
+            limit = limit_of(chosen.memory_budget, self._shared(base.digest, context))
+            require_fit(needed, limit)
+
     def stage(self, prepared: Prepared, timings: Timings, cancel: CancelToken | None) -> None:
         """Load and prove it beside what is running."""
         with step(timings, "stage"):

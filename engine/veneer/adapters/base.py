@@ -22,6 +22,7 @@ from veneer.formats.gguf import GgufHeader
 from veneer.formats.gguf_types import Value
 from veneer.formats.naming import OUTPUT_HEAD
 from veneer.formats.rows import Heads
+from veneer.formats.tokenizer import sample_of
 from veneer.identity import PREFIX, Digest
 
 _ORIGIN_KEYS = 64
@@ -38,7 +39,8 @@ class Base(Struct, frozen=True, kw_only=True):
     `origin` holds the texts under `general.`, without that prefix, each on one bounded line: what
     the file says of where it comes from. `groups` says how it is quantized. `tokenizer` is the
     tokenizer's family. `key_length` and `value_length` are the widths of one attention head; 0
-    where the file does not say, and they are an equal share of the width.
+    where the file does not say, and they are an equal share of the width. `tokens` is a sample of
+    its vocabulary.
     """
 
     architecture: str
@@ -66,6 +68,7 @@ class Base(Struct, frozen=True, kw_only=True):
     tokenizer: str | None = None
     key_length: int = 0
     value_length: int = 0
+    tokens: tuple[str, ...] = ()
 
     @property
     def kv_per_token(self) -> int:
@@ -118,7 +121,13 @@ def read_base(file: BinaryIO) -> Base:
         tokenizer=header.text("tokenizer.ggml.model"),
         key_length=header.integer(f"{facts.architecture}.attention.key_length") or 0,
         value_length=header.integer(f"{facts.architecture}.attention.value_length") or 0,
+        tokens=sample_of(_tokens(header)),
     )
+
+
+def _tokens(header: GgufHeader) -> tuple[bytes, ...]:
+    tokens = header.metadata.get("tokenizer.ggml.tokens")
+    return tokens if isinstance(tokens, tuple) else ()
 
 
 def _origin(header: GgufHeader) -> dict[str, str]:

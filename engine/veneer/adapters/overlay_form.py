@@ -22,7 +22,7 @@ Numbers keep their type as far as it holds them exactly: what was trained and sa
 stays in 16 bits, and everything else is F32. Nothing is rounded.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any, BinaryIO, Final, Literal
@@ -33,17 +33,16 @@ from numpy.typing import NDArray
 from veneer.adapters.base import Base
 from veneer.adapters.base_weights import BaseWeights
 from veneer.adapters.beyond import bias_of
-from veneer.adapters.compat import check
+from veneer.adapters.compat import placements
 from veneer.adapters.contents import Matrix, Part
 from veneer.adapters.extent import Piece
 from veneer.adapters.model import Adapter, Target
 from veneer.adapters.overlay_sparse import Csr, rearranged, retrained
 from veneer.adapters.placed import Placed, Role
-from veneer.adapters.placement import placements
 from veneer.adapters.reading import open_contents
 from veneer.adapters.source import Source
 from veneer.adapters.stacking import Share, Stack, rows_of
-from veneer.errors import FormatError, Incompatible
+from veneer.errors import FormatError
 from veneer.formats import gguf_writer, naming
 from veneer.formats.floats import narrowest
 from veneer.formats.gguf_writer import NewTensor, NewType
@@ -70,14 +69,12 @@ def write_overlay_form(
     `FormatError` if the source is not (or no longer) the adapter described, or if a number
     overflows.
     """
-    report = check(adapter, base)
-    if not report.ok:
-        raise Incompatible(" ".join(problem.message for problem in report.problems[:3]))
+    placed = placements(adapter, base)
     with open_contents(source) as contents:
         parts = {part.target: part for part in contents.parts}
         tensors = [
             new
-            for place in _places(adapter, base, parts)
+            for place in _places(placed, parts)
             for new in _Writing(place, base, weights).tensors()
         ]
         gguf_writer.write(out, _metadata(base), tensors)
@@ -119,15 +116,15 @@ class _Place:
     items: tuple[_Item, ...]
 
 
-def _places(adapter: Adapter, base: Base, parts: Mapping[Target, Part]) -> Iterator[_Place]:
+def _places(placed: Iterable[Placed], parts: Mapping[Target, Part]) -> Iterator[_Place]:
     """In the order of their tensors' names."""
     items: dict[tuple[str, Role], list[_Item]] = {}
-    for placed in placements(adapter, base):
-        if placed.target not in parts:
-            raise FormatError("SHAPE", _gone(placed.target))
-        for piece in placed.pieces:
-            item = _Item(placed, piece, parts[placed.target])
-            items.setdefault((piece.tensor, placed.role), []).append(item)
+    for each in placed:
+        if each.target not in parts:
+            raise FormatError("SHAPE", _gone(each.target))
+        for piece in each.pieces:
+            item = _Item(each, piece, parts[each.target])
+            items.setdefault((piece.tensor, each.role), []).append(item)
     for (tensor, role), found in sorted(items.items(), key=lambda entry: entry[0]):
         yield _Place(tensor, role, tuple(found))
 

@@ -14,16 +14,7 @@ from veneer.adapters.problem import Problem, problem
 from veneer.formats import naming
 from veneer.formats.rows import row_order
 
-_Spot = tuple[Operation, Role, str, int | None]
-
-
-def placements(adapter: Adapter, base: Base) -> tuple[Placed, ...]:
-    """Where each target goes, in the order of the GGUF tensor names.
-
-    Only for a pair that `check` accepts; other targets are missing from the result.
-    """
-    placed, _ = place_all(adapter, base)
-    return tuple(sorted(placed, key=lambda item: (item.pieces[0].tensor, item.pieces[0].start)))
+_Spot = tuple[Operation, Role, str]
 
 
 def place_all(adapter: Adapter, base: Base) -> tuple[list[Placed], list[Problem]]:
@@ -49,8 +40,7 @@ def _alone(found: tuple[Placed, ...], taken: dict[_Spot, list[Piece]]) -> Found:
     """The same, unless an earlier target does the same to some of its rows."""
     for item in found:
         for piece in item.pieces:
-            spot = item.target.operation, item.role, piece.tensor, piece.expert
-            others = taken.setdefault(spot, [])
+            others = taken.setdefault((item.target.operation, item.role, piece.tensor), [])
             if any(_overlap(piece, other) for other in others):
                 return problem("DUPLICATE", item.target, f"is a second adapter for {piece.tensor}")
             others.append(piece)
@@ -58,6 +48,8 @@ def _alone(found: tuple[Placed, ...], taken: dict[_Spot, list[Piece]]) -> Found:
 
 
 def _overlap(one: Piece, other: Piece) -> bool:
+    if None not in (one.expert, other.expert) and one.expert != other.expert:
+        return False
     return one.start < other.start + other.size and other.start < one.start + one.size
 
 

@@ -16,11 +16,10 @@ from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
 from veneer.adapters.base import Base
-from veneer.adapters.compat import check
+from veneer.adapters.compat import placements
 from veneer.adapters.contents import Factors
 from veneer.adapters.model import Adapter, Target
 from veneer.adapters.placed import Placed, Role
-from veneer.adapters.placement import placements
 from veneer.adapters.reading import open_contents
 from veneer.adapters.source import Source
 from veneer.adapters.stacking import Share, Stack
@@ -38,11 +37,11 @@ def write_runtime_form(adapter: Adapter, source: Source, base: Base, out: Binary
     in memory. Raises `Incompatible` if `check` refuses, `FormatError` if the source is not (or no
     longer) the adapter described.
     """
-    report = check(adapter, base)
-    wrong = report.problems or report.beyond_stock
-    if wrong:
-        raise Incompatible(" ".join(problem.message for problem in wrong[:3]))
     placed = placements(adapter, base)
+    beyond = [item for item in placed if item.beyond_stock]
+    if beyond:
+        module, what = beyond[0].target.module, beyond[0].beyond_stock
+        raise Incompatible(f"{module} {what}, which needs the overlay lane.")
     with open_contents(source) as contents:
         factors = contents.factors()
         _check_same(placed, factors)

@@ -73,6 +73,8 @@ def list_(
                 rows = [facts.adapter_row(a) for a in workspace.library.adapters()]
             case Kind.compositions:
                 rows = [facts.stack_row(c) for c in workspace.stacks.saved()]
+                for stack in workspace.stacks.unreadable():
+                    session.note(f"“{stack.name}”: {stack.problem}")
     if json:
         session.print_json(rows)
     else:
@@ -145,7 +147,7 @@ def _facts(
         return made, facts.base_lines(found, needed, context.n_ctx)
     if isinstance(found, StoredAdapter):
         return facts.adapter_facts(found), facts.adapter_lines(found)
-    made = facts.composition_facts(found)
+    made = facts.composition_facts(found, workspace.signatures.standing(found))
     return made, facts.lines(made)
 
 

@@ -1,4 +1,4 @@
-"""`compose`, `activate`, `rollback`, `status`, `history`: what runs, and what ran."""
+"""`compose`, `activate`, `rollback`, `status`: what runs."""
 
 from typing import Annotated
 
@@ -17,7 +17,6 @@ def register(app: typer.Typer) -> None:
     app.command()(activate)
     app.command()(rollback)
     app.command()(status)
-    app.command()(history)
 
 
 def compose(
@@ -101,28 +100,6 @@ def status(context: typer.Context, json: JsonFlag = False) -> None:
         session.out.print(
             f"generation {generation.number}: {label}  {short(composition.id, 12)}", markup=False
         )
-
-
-def history(context: typer.Context, json: JsonFlag = False) -> None:
-    """List every generation, newest first, with what became of it."""
-    session = session_of(context)
-    with session.read() as workspace:
-        generations = workspace.journal.all()
-        names = {n.digest: n.name for n in workspace.library.named()}
-    if json:
-        session.print_json(generations)
-        return
-    for g in generations:
-        when = g.transitions[-1].at[:19].replace("T", " ")
-        end = g.reason or milliseconds(g.timings_ms)
-        session.out.print(
-            f"{g.number:>5}  {g.state:<9}  {short(g.composition, 12)}  {when}  "
-            f"{g.requested_by:<8}  {end}",
-            markup=False,
-        )
-        for pair in g.confirmed:
-            adapter, base = (names.get(d) or short(d, 12) for d in (pair.adapter, pair.base))
-            session.out.print(f"{'':5}  confirmed: “{adapter}” belongs on “{base}”", markup=False)
 
 
 def _pair(text: str) -> tuple[str, float | None]:

@@ -1,10 +1,13 @@
 """Compositions: made, saved under a name, found again.
 
 Order of writing: manifest file -> row -> name. A manifest's file is named by its composition id,
-which is computed again at every reading, so a manifest that was tampered with is never used.
+which is computed again at every reading, so a manifest that was tampered with is never used: it
+goes into quarantine, and composing the same again writes it anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
@@ -18,13 +21,14 @@ from veneer.compose.manifest import (
     decode,
     encode,
 )
-from veneer.errors import Damaged, NotFound
+from veneer.errors import Damaged, ManifestError, NotFound, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import Database, now
 from veneer.store.draft import Draft
 from veneer.store.fs import Fs
 from veneer.store.layout import Layout
+from veneer.store.quarantine import Quarantine
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.refs import Named, clean_name, resolve
 
@@ -42,14 +46,33 @@ class Composition(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str
 
 
-class Stacks:
-    """The compositions of a workspace and the names people gave them."""
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
+    """A saved stack whose manifest is missing or damaged, and the sentence that says so."""
 
-    def __init__(self, fs: Fs, layout: Layout, database: Database, tool: str) -> None:
+    id: Digest
+    name: str
+    problem: str
+
+
+class Stacks:
+    """The compositions of a workspace and the names people gave them.
+
+    Without a `quarantine`, as where a workspace is only looked at, damaged manifests stay.
+    """
+
+    def __init__(
+        self,
+        fs: Fs,
+        layout: Layout,
+        database: Database,
+        tool: str,
+        quarantine: Quarantine | None = None,
+    ) -> None:
         self._fs = fs
         self._layout = layout
         self._database = database
         self._tool = tool
+        self._quarantine = quarantine
 
     def compose(
         self,
@@ -99,11 +122,12 @@ class Stacks:
         )
 
     def saved(self) -> tuple[Composition, ...]:
-        """Every stack that has a name, by name."""
-        rows = self._database.rows("SELECT * FROM stacks ORDER BY name")
-        return tuple(
-            msgspec.structs.replace(self.get(row["composition"]), name=row["name"]) for row in rows
-        )
+        """Every stack that has a name and can be read, by name."""
+        return tuple(found for found in self._named() if isinstance(found, Composition))
+
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """Every other stack that has a name, by name."""
+        return tuple(found for found in self._named() if isinstance(found, Unreadable))
 
     def named(self) -> list[Named]:
         """Everything here that a ref may mean: named stacks, and bare compositions by id."""
@@ -133,9 +157,61 @@ class Stacks:
             )
         return Changes(compositions=frozenset({composition}))
 
+    def put_signed(self, manifest: Manifest) -> Outcome[Composition]:
+        """Keep a composition that is known already with another envelope. Raises `NotFound`."""
+        self.get(manifest.id)
+        self._write(manifest)
+        return Outcome(self.get(manifest.id), Changes(compositions=frozenset({manifest.id})))
+
+    def known(self) -> dict[Digest, bool]:
+        """Every composition, and whether its manifest is given up."""
+        rows = self._database.rows("SELECT id, lost FROM compositions")
+        return {row["id"]: row["lost"] is not None for row in rows}
+
+    def give_up(self, composition: Digest, why: str) -> None:
+        """Note that the manifest is gone for good. Composing the same again brings it back."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE compositions SET lost = ? WHERE id = ?", (why, composition))
+
+    def adopt(self, manifest: Manifest, *, named: bool) -> None:
+        """Take up a manifest that lies in its place; with its stack's name, if that is free."""
+        envelope = manifest.envelope
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO compositions (id, created_at) VALUES (?, ?)",
+                (manifest.id, envelope.created_at or now()),
+            )
+            if named and envelope.name:
+                connection.execute(
+                    "INSERT OR IGNORE INTO stacks (name, composition, saved_at) VALUES (?, ?, ?)",
+                    (clean_name(envelope.name), manifest.id, envelope.created_at or now()),
+                )
+
     def users_of(self, digest: Digest) -> tuple[str, ...]:
         """The names of the stacks that need this base or adapter."""
         return tuple(c.name or short(c.id) for c in self.saved() if c.manifest.uses(digest))
+
+    def needing(self, digest: Digest) -> tuple[str, ...]:
+        """What to call every composition that needs it, those of the history included."""
+        found: list[str] = []
+        rows = self._database.rows(
+            "SELECT DISTINCT id, stacks.name FROM compositions LEFT JOIN stacks"
+            " ON stacks.composition = id"
+        )
+        for row in rows:
+            path = self._layout.manifest(row["id"])
+            with suppress(VeneerError):
+                if read_manifest(self._fs, path, row["id"]).uses(digest):
+                    found.append(row["name"] or short(row["id"]))
+        return tuple(found)
+
+    def _named(self) -> Iterator[Composition | Unreadable]:
+        for row in self._database.rows("SELECT * FROM stacks ORDER BY name"):
+            name, composition = row["name"], row["composition"]
+            try:
+                yield msgspec.structs.replace(self.get(composition), name=name)
+            except VeneerError as error:
+                yield Unreadable(id=composition, name=name, problem=error.message)
 
     def _manifest(self, semantic: Semantic, name: str, notes: str) -> Manifest:
         envelope = Envelope(name=name, notes=notes, created_at=now(), tool=self._tool)
@@ -144,16 +220,19 @@ class Stacks:
         return manifest
 
     def _save(self, manifest: Manifest) -> None:
-        target = self._layout.manifest(manifest.id)
-        if self._fs.stat(target) is None:
-            with Draft(self._fs, self._layout.tmp) as draft:
-                draft.write(encode(manifest))
-                draft.publish(target)
+        if not self._is_intact(manifest.id):
+            self._write(manifest)
         with self._database.transaction() as connection:
             connection.execute(
-                "INSERT OR IGNORE INTO compositions (id, created_at) VALUES (?, ?)",
+                "INSERT INTO compositions (id, created_at) VALUES (?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET lost = NULL",
                 (manifest.id, now()),
             )
+
+    def _write(self, manifest: Manifest) -> None:
+        with Draft(self._fs, self._layout.tmp) as draft:
+            draft.write(encode(manifest))
+            draft.publish(self._layout.manifest(manifest.id))
 
     def _name(self, name: str, composition: Digest) -> None:
         with self._database.transaction() as connection:
@@ -162,15 +241,50 @@ class Stacks:
                 (name, composition, now()),
             )
 
+    def _is_intact(self, composition: Digest) -> bool:
+        try:
+            self._read(composition)
+        except Damaged:
+            return False
+        return True
+
     def _read(self, composition: Digest) -> Manifest:
-        with self._fs.open_read(self._layout.manifest(composition)) as file:
-            manifest = decode(file.read())
-        if manifest.id != composition:
+        path = self._layout.manifest(composition)
+        try:
+            return read_manifest(self._fs, path, composition)
+        except NotFound as error:
             raise Damaged(
-                f"The manifest of composition {short(composition)} has been altered on disk: it "
-                f"now describes {short(manifest.id)}."
-            )
-        return manifest
+                f"The manifest of composition {short(composition)} is missing: there is no {path}. "
+                "Compose it again."
+            ) from error
+        except Damaged as error:
+            raise Damaged(f"{error.message}{self._set_aside(path)} Compose it again.") from error
+
+    def _set_aside(self, path: Path) -> str:
+        if self._quarantine is None:
+            return ""
+        try:
+            return f" It is kept as {self._quarantine.take(path)}."
+        except VeneerError as error:
+            return f" It could not be moved into quarantine: {error.message}"
+
+
+def read_manifest(fs: Fs, path: Path, composition: Digest) -> Manifest:
+    """The manifest at `path`. Raises `NotFound`, or `Damaged` if it is not this composition's."""
+    with fs.open_read(path) as file:
+        data = file.read()
+    try:
+        manifest = decode(data)
+    except ManifestError as error:
+        raise Damaged(
+            f"The manifest of composition {short(composition)} is damaged: {error.message}"
+        ) from error
+    if manifest.id != composition:
+        raise Damaged(
+            f"The manifest of composition {short(composition)} has been altered on disk: it now "
+            f"describes {short(manifest.id)}."
+        )
+    return manifest
 
 
 def base_ref(stored: StoredBase) -> BaseRef:

@@ -21,6 +21,9 @@ from veneer.runtime.sequences import Tokens
 _PROBE_CONTEXT = 256
 _MAX_PROOFS = 1024
 _PROBE_TEXT = "The fox said: 1 + 1 ="
+_PROBE_TOKENS = 4
+"""Each costs its share of every activation. One token alone would attend to itself, whatever an
+adapter does to queries and keys."""
 
 Proof = tuple[Lane, tuple[tuple[Digest, float], ...]]
 Begin = Callable[[str, Digest], None]
@@ -41,7 +44,7 @@ class Resident:
         self._proven: OrderedDict[Proof, None] = OrderedDict()
         probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
         # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
-        self._probe_tokens = probe[: self._prober.n_batch]
+        self._probe_tokens = probe[: min(_PROBE_TOKENS, self._prober.n_batch)]
         self._base_logits = self._probe(AdapterSet(), self._probe_tokens)
 
     def _context(self, plan: RuntimePlan, n_ctx: int, lane: OverlayLane | None) -> Context:

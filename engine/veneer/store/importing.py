@@ -1,6 +1,7 @@
 """Bringing bases and adapters in.
 
-An adapter: copy its files aside, hashing -> read them strictly -> publish the objects -> write
+An adapter: copy its files aside, hashing, and without the copies of the base's own weights that
+PEFT puts beside the factors of an embedding -> read them strictly -> publish the objects -> write
 the row. A base: hash it where it lies (or copy it in) -> read its header strictly -> write the
 row. Whatever goes wrong before the row, nothing has changed.
 """
@@ -15,6 +16,8 @@ import msgspec
 from veneer.adapters.base import read_base
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
+from veneer.formats import safetensors, witness
+from veneer.formats.tokenizer import Vocabulary, read_tokenizer
 from veneer.identity import Digest, canonical_json, sha256_file, sha256_table
 from veneer.store.archive import Member
 from veneer.store.catalog import Catalog, Table
@@ -22,7 +25,7 @@ from veneer.store.changes import Changes, Outcome
 from veneer.store.database import now
 from veneer.store.fs import FileStat, Fs
 from veneer.store.intake import Intake, examine
-from veneer.store.objects import Objects, Received
+from veneer.store.objects import Objects, Received, chunks_of
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import clean_name, free_name
 from veneer.store.verify import Verifier
@@ -83,7 +86,8 @@ class Importer:
     ) -> Outcome[Imported]:
         with ExitStack() as stack:
             received = self._receive(intake, stack, progress, cancel)
-            adapter = read_adapter(OpenedSource({n: r.open for n, r in received.items()}))
+            source = OpenedSource({n: r.open for n, r in received.items()})
+            adapter = read_adapter(source, self._tokenizer(intake))
             files = {n: r.digest for n, r in received.items()}
             digest = next(iter(files.values())) if len(files) == 1 else sha256_table(files)
             given = self._name_for("adapters", digest, intake, name)
@@ -105,6 +109,17 @@ class Importer:
             Changes(adapters=frozenset({digest})),
         )
 
+    def _tokenizer(self, intake: Intake) -> Vocabulary | None:
+        match intake.tokenizer:
+            case None:
+                return None
+            case Path() as path:
+                with self._fs.open_read(path) as file:
+                    return read_tokenizer(file)
+            case member:
+                with member.open() as file:
+                    return read_tokenizer(file)
+
     def _publish_adapter(self, files: dict[str, Digest], received: dict[str, Received]) -> None:
         for item in received.values():
             self._publish(item)
@@ -124,9 +139,21 @@ class Importer:
             archived = isinstance(entry, Member)
             size = entry.size if archived else _size(self._fs, entry)
             with entry.open() if archived else self._fs.open_read(entry) as file:
-                item = self._objects.receive(file, size, progress, cancel)
-            received[file_name] = stack.enter_context(item)
+                item = self._objects.receive(chunks_of(file), size, progress, cancel)
+            stack.enter_context(item)
+            received[file_name] = stack.enter_context(self._lean(file_name, item, cancel))
         return received
+
+    def _lean(self, name: str, item: Received, cancel: CancelToken | None) -> Received:
+        """The file without the base's own weights if it holds any, of which samples stay."""
+        if not name.lower().endswith(".safetensors"):
+            return item
+        with item.open() as file:
+            lean = witness.rewritten(file, safetensors.read_header(file))
+            if lean is None:
+                return item
+            size, chunks = lean
+            return self._objects.receive(chunks, size, cancel=cancel)
 
     def _publish(self, item: Received) -> Path:
         path = item.publish()
@@ -151,7 +178,7 @@ class Importer:
             file.seek(0)
             if copy:
                 size = _size(self._fs, path)
-                with self._objects.receive(file, size, progress, cancel) as received:
+                with self._objects.receive(chunks_of(file), size, progress, cancel) as received:
                     digest = received.digest
                     given = self._name_for("bases", digest, intake, name)
                     place = self._publish(received)

@@ -14,20 +14,20 @@ from veneer.errors import NotFound
 from veneer.identity import Digest, short
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
+from veneer.store.fs import Fs
 from veneer.store.objects import Objects
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import Named, clean_name, resolve
-from veneer.store.verify import Verifier
-from veneer.tasks import CancelToken, Progress, silent
+from veneer.store.witnesses import Witnesses
 
 
 class Library:
     """The bases and adapters of a workspace."""
 
-    def __init__(self, catalog: Catalog, objects: Objects, verifier: Verifier) -> None:
+    def __init__(self, fs: Fs, catalog: Catalog, objects: Objects) -> None:
         self._catalog = catalog
         self._objects = objects
-        self._verifier = verifier
+        self._witnesses = Witnesses(fs, self.source)
         self._fitting: dict[tuple[Digest, Digest], CompatReport] = {}
 
     def bases(self) -> tuple[StoredBase, ...]:
@@ -71,7 +71,8 @@ class Library:
     def check(self, adapter: Digest, base: Digest) -> CompatReport:
         """Whether, and how completely, the adapter applies to the base. Raises `NotFound`."""
         layer, below = self.adapter(adapter), self.base(base)
-        report = self._fitting.get((adapter, base)) or check(layer.adapter, below.base, base)
+        known = self._fitting.get((adapter, base))
+        report = known or check(layer.adapter, below.base, base, self._witnesses.ask(layer, below))
         if report.ok:
             # Both are named by their bytes, so this verdict can never become another one. A
             # refusal may be long, and nobody asks for it at every switch.
@@ -81,24 +82,6 @@ class Library:
     def source(self, stored: StoredAdapter) -> Source:
         """The files of a stored adapter."""
         return OpenedSource({n: _door(self._objects.open, d) for n, d in stored.files.items()})
-
-    def verify_adapter(self, stored: StoredAdapter, *, thorough: bool = False) -> None:
-        """Raise `Damaged` unless every file of the adapter has its digest."""
-        for name, digest in stored.files.items():
-            what = f"The adapter “{stored.name}” ({name})"
-            self._verifier.verify(self._objects.path(digest), digest, what, thorough=thorough)
-
-    def verify_base(
-        self,
-        stored: StoredBase,
-        progress: Progress = silent,
-        cancel: CancelToken | None = None,
-        *,
-        thorough: bool = False,
-    ) -> None:
-        """Raise `Damaged` unless the base's file has its digest."""
-        what = f"The base “{stored.name}”"
-        self._verifier.verify(stored.file, stored.digest, what, progress, cancel, thorough=thorough)
 
     def update_adapter(
         self,

@@ -104,4 +104,23 @@ _TARGETS_AS_ARRAYS = (
     ))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS, _TARGETS_AS_ARRAYS)
+_TRUSTED_KEYS = (
+    # store.trust
+    """CREATE TABLE trusted_keys (
+        key TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        added_at TEXT NOT NULL
+    ) STRICT""",
+)
+_LOST = (
+    # compose.stacks; why a composition's manifest is given up, or NULL
+    "ALTER TABLE compositions ADD COLUMN lost TEXT",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _CONFIRMATIONS,
+    _TARGETS_AS_ARRAYS,
+    _TRUSTED_KEYS,
+    _LOST,
+)

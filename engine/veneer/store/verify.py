@@ -33,7 +33,7 @@ class Verifier:
         """Raise `Damaged`, naming `what`, unless the file at `path` has this digest now."""
         found = self._fs.stat(path)
         if found is None or not found.is_file:
-            raise Damaged(f"{what} is missing: there is no file {path}. Import it again.")
+            raise Damaged(f"{what} is missing: there is no file {path}.")
         if not thorough and self._known(path, found) == digest:
             return
         with self._fs.open_read(path) as file:
@@ -41,7 +41,7 @@ class Verifier:
         if actual != digest:
             raise Damaged(
                 f"{what} has changed on disk: {path} now hashes to {short(actual)}, not to "
-                f"{short(digest)}. Import the original again."
+                f"{short(digest)}."
             )
         self.remember(path, found, digest)
 
