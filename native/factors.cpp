@@ -53,17 +53,25 @@ LowRank::LowRank(const Array &a, const Array &b, uint64_t share_) : share(share_
     pack_b(b);
 }
 
+template <class T> static void pack(const T *from, int64_t n_out, int64_t rank, T *to) {
+    for (int64_t o = 0; o < n_out; o++)
+        for (int64_t k = 0; k < rank; k++)
+            to[(o / PANEL * rank + k) * PANEL + o % PANEL] = from[o * rank + k];
+}
+
 void LowRank::pack_b(const Array &b) {
-    size_t size = size_of(b.type);
     int64_t experts = std::max<int64_t>(n_expert, 1);
     b_ = Packed(b.type, size_t(experts * panels() * rank * PANEL));
-    const auto *from = static_cast<const unsigned char *>(b.data);
-    for (int64_t e = 0; e < experts; e++)
-        for (int64_t o = 0; o < n_out; o++)
-            for (int64_t k = 0; k < rank; k++) {
-                int64_t to = ((e * panels() + o / PANEL) * rank + k) * PANEL + o % PANEL;
-                std::memcpy(b_.at(to), from + size_t((e * n_out + o) * rank + k) * size, size);
-            }
+    for (int64_t e = 0; e < experts; e++) {
+        int64_t from = e * n_out * rank;
+        void *to = b_.at(e * panels() * rank * PANEL);
+        if (b.type == Type::f32)
+            pack(static_cast<const uint32_t *>(b.data) + from, n_out, rank,
+                 static_cast<uint32_t *>(to));
+        else
+            pack(static_cast<const uint16_t *>(b.data) + from, n_out, rank,
+                 static_cast<uint16_t *>(to));
+    }
 }
 
 void LowRank::column(int64_t token, float *u) const {

@@ -178,7 +178,7 @@ bool Overlay::wants_after(Node node, int32_t place) {
 
 void Overlay::learn(Node node, int32_t place) {
     bool product = node.op() == layout_.mul_mat;
-    if (product && before_.tensor &&
+    if (product && before_.tensor && before_.place != place &&
         Node(layout_, before_.tensor).src(1).tensor() == node.src(1).tensor())
         follower_.emplace(before_.place, place);
     before_ = product ? Wanted{node.tensor(), place} : Wanted{nullptr, -1};
