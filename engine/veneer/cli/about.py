@@ -13,11 +13,21 @@ from veneer.workspace import VERSION, Workspace
 
 
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
-    """A way for adapters to reach the arithmetic; `why_not` is empty if it is available."""
+    """A way for adapters to reach the arithmetic; `why_not` is empty if it is available.
+
+    `kernels` says by which machine code, where Veneer has its own.
+    """
 
     name: str
     available: bool
     why_not: str
+    kernels: str = ""
+
+    def __str__(self) -> str:
+        """The line to read."""
+        state = "available" if self.available else f"not available: {self.why_not}"
+        kernels = f", with the kernels {self.kernels}" if self.kernels else ""
+        return f"lane {self.name}: {state}{kernels}"
 
 
 def register(app: typer.Typer) -> None:
@@ -37,15 +47,19 @@ def version(context: typer.Context, json: JsonFlag = False) -> None:
     no_overlay = why_not if offer is None else offer.why_not
     lanes = [
         Lane(name="stock", available=offer is not None, why_not=why_not),
-        Lane(name="overlay", available=not no_overlay, why_not=no_overlay),
+        Lane(
+            name="overlay",
+            available=not no_overlay,
+            why_not=no_overlay,
+            kernels="" if offer is None else offer.overlay,
+        ),
     ]
     if json:
         session.print_json({"veneer": VERSION, "llama_cpp": build, "lanes": lanes})
         return
     session.out.print(f"veneer {VERSION}\n{build or why_not}", markup=False)
     for lane in lanes:
-        state = "available" if lane.available else f"not available: {lane.why_not}"
-        session.out.print(f"lane {lane.name}: {state}", markup=False)
+        session.out.print(str(lane), markup=False)
 
 
 def log(context: typer.Context, json: JsonFlag = False) -> None:

@@ -208,6 +208,9 @@ class Context:
         parameters.n_seq_max = 1
         parameters.n_threads = parameters.n_threads_batch = settings.n_threads
         parameters.type_k = parameters.type_v = _KV_TYPES[settings.type_kv]
+        if settings.type_kv == "f32":
+            # Flash attention would round the keys and values to 16 bits all the same.
+            parameters.flash_attn_type = api.LLAMA_FLASH_ATTN_TYPE_DISABLED
         parameters.no_perf = True
         parameters.kv_unified = True
         self.overlay = overlay

@@ -23,8 +23,8 @@ from veneer.runtime.client import RuntimeClient
 from veneer.runtime.protocol import Limits
 
 IDS = (1, 70, 104, 111, 200, 35, 5, 70, 70, 258, 99, 12)
-CLOSE = 0.03
-"""llama.cpp's flash attention rounds keys and values to 16 bits; the logits are around 10."""
+CLOSE = 1e-3
+"""F32 against float64 over two layers, whose logits are around 10."""
 L0, L1 = "model.layers.0.", "model.layers.1."
 QKV = {m: s for m, s in tiny.MODULES.items() if m.endswith(("q_proj", "k_proj", "v_proj"))}
 RNG = np.random.default_rng(3)
@@ -346,7 +346,7 @@ def test_the_oracle_is_right_about_the_base(bench, base):
 def test_one_adapter(bench, name, strength):
     base = KINDS[name].base
     wanted = expected(base, [(name, strength)])
-    assert np.abs(wanted - oracle.logits(BASES[base], IDS)).max() > 20 * CLOSE
+    assert np.abs(wanted - oracle.logits(BASES[base], IDS)).max() > 600 * CLOSE
     np.testing.assert_allclose(bench.logits(base, [(name, strength)]), wanted, atol=CLOSE)
 
 
@@ -371,7 +371,7 @@ def test_a_stack_is_the_sum_of_what_each_does_to_the_base(bench, base, adapters)
     wanted = expected(base, adapters)
     for number in range(len(adapters)):
         fewer = adapters[:number] + adapters[number + 1 :]
-        assert np.abs(wanted - expected(base, fewer)).max() > 10 * CLOSE
+        assert np.abs(wanted - expected(base, fewer)).max() > 300 * CLOSE
     np.testing.assert_allclose(bench.logits(base, adapters), wanted, atol=CLOSE)
 
 
