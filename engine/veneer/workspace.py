@@ -5,14 +5,15 @@ Opening for reading takes no lock and recovers nothing. The worker starts when i
 """
 
 import os
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import msgspec
 import numpy as np
 import platformdirs
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from veneer.activation.confirmation import Confirmations
 from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
-from veneer.activation.running import Room, Running
+from veneer.activation.running import Room, Running, offer_of
 from veneer.adapters.compat import CompatReport
 from veneer.chat.attaching import read_attachment
 from veneer.chat.comparing import Comparing, OnSide
@@ -36,7 +37,9 @@ from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
 from veneer.compose.export import Exported, Exporter
 from veneer.compose.forms import Forms
+from veneer.compose.lanes import Offer
 from veneer.compose.pins import Pins
+from veneer.compose.plan import LaneWish
 from veneer.compose.receive import Receiver
 from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
@@ -251,6 +254,7 @@ class Workspace:
         *,
         by: Requester | None = None,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
@@ -258,16 +262,18 @@ class Workspace:
 
         `by` is who asks, if it is not who opened the workspace. `confirm_base` says that the
         adapters belong on the base where only their shapes show it; see
-        `activation.confirmation`. Raises `ConfirmBase`, or as `Activator.activate`.
+        `activation.confirmation`. A `lane` becomes the setting, if that succeeds. Raises
+        `ConfirmBase`, or as `Activator.activate`.
         """
         composition = self._composition(ref)
-        return self.activator.activate(
-            composition,
-            by or self._by,
-            confirm_base=confirm_base,
-            progress=progress,
-            cancel=cancel,
-        )
+        with self._lane_of(lane):
+            return self.activator.activate(
+                composition,
+                by or self._by,
+                confirm_base=confirm_base,
+                progress=progress,
+                cancel=cancel,
+            )
 
     def rollback(
         self,
@@ -294,14 +300,19 @@ class Workspace:
         cancel: CancelToken | None = None,
         *,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
     ) -> NDArray[np.float32]:
         """The logits after these tokens, from an empty context: float32, shape (n_vocab,).
 
         Under the active composition, or under another one by ref, which is then run apart and
-        never becomes active.
+        never becomes active; `lane` is for that one alone.
         """
         return self._evaluator.logits(
-            token_ids, self._optional(composition), cancel, confirm_base=confirm_base
+            token_ids,
+            self._optional(composition),
+            cancel,
+            confirm_base=confirm_base,
+            lane=lane,
         )
 
     def tokenize(self, text: str, composition: str | None = None) -> tuple[int, ...]:
@@ -315,10 +326,11 @@ class Workspace:
         composition: str | None = None,
         out: Path | None = None,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
     ) -> Probed:
         """Tokenize a text if one is given, and write the logits to a .npy file if asked to."""
         return self._evaluator.probe(
-            tokens, self._optional(composition), out, confirm_base=confirm_base
+            tokens, self._optional(composition), out, confirm_base=confirm_base, lane=lane
         )
 
     def sign(self, ref: str) -> Outcome[Composition]:
@@ -423,7 +435,14 @@ class Workspace:
 
     def runtime_build(self) -> str:
         """What llama.cpp says it is. Starts the worker. Raises `RuntimeMissing`."""
-        return self._runtime.start().build
+        return self.runtime_offer().build
+
+    def runtime_offer(self) -> Offer:
+        """What llama.cpp says it is, and whether the overlay works. Starts the worker.
+
+        Raises `RuntimeMissing`.
+        """
+        return offer_of(self._runtime.start())
 
     def runtime_log(self) -> str:
         """The end of what llama.cpp printed, plain text; empty if it never ran."""
@@ -507,6 +526,19 @@ class Workspace:
 
     def _recover(self, fs: Fs, layout: Layout) -> Recovery:
         return recover(fs, layout, self.journal, self.stacks, self._compiler)
+
+    @contextmanager
+    def _lane_of(self, lane: LaneWish | None) -> Generator[None]:
+        before = self.settings
+        if lane is None or lane == before.lane:
+            yield
+            return
+        self.change_settings(msgspec.structs.replace(before, lane=lane))
+        try:
+            yield
+        except BaseException:
+            self.change_settings(msgspec.structs.replace(self.settings, lane=before.lane))
+            raise
 
     def _optional(self, ref: str | None) -> Composition | None:
         return None if ref is None else self._composition(ref)

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from veneer.cli.terminal import LocalTerminal, Terminal
+from veneer.compose.plan import LaneWish
 from veneer.store.changes import Changes, Outcome
 from veneer.tasks import CancelToken, silent
 from veneer.tasks import Progress as Report
@@ -27,6 +28,10 @@ ConfirmFlag = Annotated[
     typer.Option(
         "--confirm-base", help="The adapters belong on this base, though only their shapes fit."
     ),
+]
+LaneOption = Annotated[
+    LaneWish | None,
+    typer.Option("--lane", help="How adapters reach the arithmetic; auto is best on a CPU."),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 

@@ -115,7 +115,8 @@ class Marker:
 
     def _planned(self) -> Iterator[Path]:
         plan = self.running.plan
-        paths = [Path(adapter.path) for adapter in plan.adapters] if plan is not None else []
+        adapters = plan.adapters if plan is not None else ()
+        paths = [Path(file) for a in adapters for file in (a.path, a.gains) if file]
         yield from (path for path in paths if path.is_relative_to(self.layout.root))
 
 

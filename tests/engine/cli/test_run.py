@@ -215,8 +215,8 @@ def test_version_names_the_lanes_and_why_not(tmp_path: Path):
     assert said["llama_cpp"].startswith("llama-cpp-python 0.3.36; CPU")
     lanes = {lane["name"]: (lane["available"], lane["why_not"]) for lane in said["lanes"]}
     assert lanes["stock"] == (True, "")
-    assert lanes["overlay"][0] is False
-    assert lanes["overlay"][1]
+    assert lanes["overlay"] == (True, "")
+    assert "lane overlay: available, with the kernels" in veneer(tmp_path, "version").stdout
 
 
 def test_people_get_words_where_programs_get_json(root: Path):

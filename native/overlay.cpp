@@ -1,0 +1,295 @@
+#include "overlay.h"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace veneer {
+namespace {
+
+// Where a token's numbers lie: its row in dimensions 1 to 3.
+int64_t offset_of(Node node, int64_t row) {
+    int64_t i1 = row % node.ne(1), rest = row / node.ne(1);
+    return i1 * node.nb(1) + rest % node.ne(2) * node.nb(2) + rest / node.ne(2) * node.nb(3);
+}
+
+[[noreturn]] void refuse(Node node, const std::string &why) {
+    throw std::runtime_error(std::string(node.name()) + ": " + why);
+}
+
+} // namespace
+
+Overlay::Overlay(const Layout &layout, int n_threads, bool copies)
+    : layout_(layout), reach_(layout_, copies), applier_(n_threads) {}
+
+void Overlay::publish(std::shared_ptr<const Plan> plan) {
+    has_published_ = plan != nullptr;
+    published_ = std::move(plan);
+}
+
+void Overlay::begin(std::vector<int32_t> tokens, Plans plans, std::vector<int32_t> rows) {
+    if (plans.empty()) plans.push_back(published_);
+    if (plans != active_) activate(std::move(plans));
+    for (auto &counts : hits_) std::fill(counts.begin(), counts.end(), 0);
+    batch_.begin(std::move(tokens), std::move(rows));
+    passed_.clear();
+    before_ = {nullptr, -1};
+    input_ = nullptr;
+    applier_.new_input();
+    decoding_ = true;
+}
+
+void Overlay::activate(Plans plans) {
+    active_ = std::move(plans);
+    hits_.clear();
+    std::vector<std::vector<int32_t>> places;
+    for (const auto &plan : active_) {
+        places.emplace_back();
+        hits_.emplace_back(plan ? plan->edits.size() : 0);
+        for (size_t e = 0; plan && e < plan->edits.size(); e++)
+            places.back().push_back(places_.intern(plan->edits[e]->role, plan->edits[e]->name));
+    }
+    edits_.assign(size_t(places_.count()) * active_.size(), -1);
+    for (size_t p = 0; p < active_.size(); p++)
+        for (size_t e = 0; e < places[p].size(); e++)
+            edits_[size_t(places[p][e]) * active_.size() + p] = int32_t(e);
+}
+
+std::string Overlay::finish() {
+    if (!passed_.empty()) fail("the graph ended before a product that was to follow");
+    if (decoding_ && batch_.mixed() && !batch_.complete())
+        fail("llama.cpp did not decode every token of the batch");
+    decoding_ = false;
+    passed_.clear();
+    return std::exchange(error_, {});
+}
+
+std::vector<int64_t> Overlay::hits(const Plan *plan) const {
+    std::vector<int64_t> total(plan->edits.size());
+    for (size_t p = 0; p < active_.size(); p++)
+        if (active_[p].get() == plan)
+            for (size_t e = 0; e < total.size(); e++) total[e] += hits_[p][e];
+    return total;
+}
+
+void Overlay::fail(const std::string &reason) {
+    if (error_.empty()) error_ = reason;
+}
+
+bool Overlay::callback(void *tensor, bool ask, void *user_data) {
+    auto &self = *static_cast<Overlay *>(user_data);
+    Node node(self.layout_, tensor);
+    // llama.cpp cannot pass an exception on, and going on is cheaper than stopping half-way.
+    try {
+        if (ask) return self.asked(node);
+        self.computed(node);
+    } catch (const std::exception &error) {
+        self.fail(error.what());
+    }
+    return !ask;
+}
+
+bool Overlay::asked(Node node) {
+    if (!decoding_) {
+        if (has_published_) fail("a decode ran without begin");
+        return false;
+    }
+    if (edits_.empty()) return false;
+    if (batch_.mixed() && node.op() == layout_.get_rows) watch_rows(node);
+    return wants(node, place_of(node));
+}
+
+void Overlay::watch_rows(Node node) {
+    Node from = node.src(0), ids = node.src(1);
+    bool given = ids.op() == 0 && ids.type() == layout_.i32 && ids.rows() == 1;
+    if (!given) return;
+    if (std::strcmp(from.name(), "token_embd.weight") == 0) {
+        if (!batch_.embed(reach_.integers(ids)))
+            refuse(node, "llama.cpp did not keep the order of the batch");
+    } else if (from.op() != 0 && from.rows() == batch_.ubatch_size()) {
+        if (!batch_.select(reach_.integers(ids)))
+            refuse(node, "llama.cpp picked outputs in another order than the batch's");
+    }
+}
+
+int32_t Overlay::place_of(Node node) {
+    int32_t op = node.op(), place = -1;
+    if (op == layout_.mul_mat || op == layout_.mul_mat_id)
+        place = places_.of_weight(Role::mul_mat, node.src(0));
+    else if (op == layout_.get_rows)
+        place = places_.of_weight(Role::get_rows, node.src(0));
+    else if (op == layout_.mul)
+        place = place_of_either(Role::mul, node);
+    else if (op == layout_.add)
+        place = place_of_either(Role::add, node);
+    if (place < 0 && places_.has(Role::node)) place = places_.of_node(node);
+    return place;
+}
+
+int32_t Overlay::place_of_either(Role role, Node node) {
+    if (!places_.has(role)) return -1;
+    int32_t place = places_.of_weight(role, node.src(1));
+    return place < 0 ? places_.of_weight(role, node.src(0)) : place;
+}
+
+bool Overlay::targeted(int32_t place) const {
+    if (place < 0) return false;
+    auto from = edits_.begin() + int64_t(place) * int64_t(active_.size());
+    return std::any_of(from, from + int64_t(active_.size()), [](int32_t e) { return e >= 0; });
+}
+
+bool Overlay::is_view(Node node) const {
+    return std::find(std::begin(layout_.views), std::end(layout_.views), node.op()) !=
+           std::end(layout_.views);
+}
+
+bool Overlay::wants(Node node, int32_t place) {
+    if (is_view(node) && !targeted(place)) return false;
+    if (!passed_.empty()) return wants_after(node, place);
+    if (!targeted(place)) {
+        before_ = {nullptr, -1};
+        return false;
+    }
+    learn(node, place);
+    return node.op() != layout_.mul_mat || !passes(node, place);
+}
+
+// Whether to go on to the product that follows.
+bool Overlay::passes(Node node, int32_t place) {
+    auto follower = follower_.find(place);
+    if (follower == follower_.end() || !targeted(follower->second)) return false;
+    passed_.push_back({node.tensor(), place});
+    return true;
+}
+
+// After a product was passed over, the next one must be the one that followed it before. If it is
+// not, the one that was passed over may have been read already, unedited.
+bool Overlay::wants_after(Node node, int32_t place) {
+    Wanted last = passed_.back();
+    if (place < 0 || follower_[last.place] != place ||
+        node.src(1).tensor() != Node(layout_, last.tensor).src(1).tensor()) {
+        follower_[last.place] = -1;
+        passed_.clear();
+        refuse(node, "came where another node was computed before");
+    }
+    return !passes(node, place);
+}
+
+void Overlay::learn(Node node, int32_t place) {
+    bool product = node.op() == layout_.mul_mat;
+    if (product && before_.tensor && before_.place != place &&
+        Node(layout_, before_.tensor).src(1).tensor() == node.src(1).tensor())
+        follower_.emplace(before_.place, place);
+    before_ = product ? Wanted{node.tensor(), place} : Wanted{nullptr, -1};
+}
+
+void Overlay::computed(Node node) {
+    for (const Wanted &wanted : passed_) edit(wanted);
+    passed_.clear();
+    edit({node.tensor(), place_of(node)});
+}
+
+void Overlay::edit(Wanted wanted) {
+    Node node(layout_, wanted.tensor);
+    if (!targeted(wanted.place) || node.ne(0) * node.rows() == 0) return;
+    int64_t n = node.op() == layout_.mul_mat_id ? node.ne(2) : node.rows();
+    const std::vector<Group> *groups = batch_.groups(n);
+    if (!groups) refuse(node, "nothing says which rows of the batch these are");
+    note_input(wanted, node);
+    y_ = reach_.open(node, 0);
+    for (const Group &group : *groups) edit_group(node, wanted.place, group, n);
+    reach_.close(node, 0);
+}
+
+// Products of an input may be shared until another input comes, or the same place comes again
+// (another ubatch).
+void Overlay::note_input(const Wanted &wanted, Node node) {
+    void *input = node.src(1).tensor();
+    bool again = std::find(same_input_.begin(), same_input_.end(), wanted.place) !=
+                 same_input_.end();
+    if (input != input_ || again) {
+        applier_.new_input();
+        same_input_.clear();
+        input_ = input;
+    }
+    same_input_.push_back(wanted.place);
+}
+
+void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n) {
+    size_t p = size_t(group.plan);
+    int32_t e = edits_[size_t(place) * active_.size() + p];
+    if (e < 0) return;
+    const Edit &edit = *active_[p]->edits[size_t(e)];
+    check(node, edit);
+    if (node.op() == layout_.mul_mat_id) {
+        edit_experts(node, edit, group);
+    } else {
+        bool product = edit.role == Role::mul_mat;
+        collect(node, group, n, product && edit.n_in > 0);
+        applier_.run(edit, 0, strip_);
+    }
+    hits_[p][size_t(e)]++;
+}
+
+void Overlay::check(Node node, const Edit &edit) const {
+    if (node.type() != layout_.f32 || node.nb(0) != 4) refuse(node, "is not F32 by rows");
+    if (edit.n_out >= 0 && node.ne(0) != edit.n_out) refuse(node, "has another size than its edit");
+    bool experts = node.op() == layout_.mul_mat_id;
+    if (edit.role == Role::mul_mat && experts != (edit.n_expert > 0))
+        refuse(node, experts ? "has experts, its edit none" : "has no experts, its edit some");
+    if (edit.role == Role::mul_mat && (edit.n_in >= 0 || experts)) {
+        Node x = node.src(1), w = node.src(0);
+        if (x.type() != layout_.f32 || x.nb(0) != 4) refuse(node, "has an input that is not F32");
+        if (x.ne(0) != edit.n_in) refuse(node, "has another input size than its edit");
+        if (w.ne(2) * w.ne(3) != std::max<int64_t>(edit.n_expert, 1))
+            refuse(node, "has another number of matrices than its edit");
+    }
+    if (edit.role == Role::get_rows && edit.n_in >= 0 && node.src(0).ne(1) != edit.n_in)
+        refuse(node, "has another vocabulary than its edit");
+}
+
+// The rows of a group: outputs, and inputs or token ids.
+void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input) {
+    strip_.clear();
+    int64_t count = group.rows.empty() ? n : int64_t(group.rows.size());
+    Node x = node.src(1);
+    if (with_input) x_ = reach_.open(x, 1);
+    std::vector<int32_t> ids;
+    if (node.op() == layout_.get_rows) ids = reach_.integers(x);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t row = group.rows.empty() ? i : group.rows[size_t(i)];
+        strip_.y.push_back(reinterpret_cast<float *>(y_ + offset_of(node, row)));
+        if (with_input)
+            strip_.x.push_back(reinterpret_cast<const float *>(x_ + offset_of(x, row)));
+        if (!ids.empty()) {
+            int32_t id = ids.at(size_t(row));
+            if (id < 0 || id >= node.src(0).ne(1)) refuse(node, "looks up a token there is not");
+            strip_.ids.push_back(id);
+        }
+    }
+}
+
+// MUL_MAT_ID: for each token, as many experts as `ids` names; rows of one expert run together.
+void Overlay::edit_experts(Node node, const Edit &edit, const Group &group) {
+    Node x = node.src(1);
+    int64_t used = node.ne(1), tokens = node.ne(2);
+    std::vector<int32_t> ids = reach_.integers(node.src(2));
+    x_ = reach_.open(x, 1);
+    std::vector<Strip> strips(size_t(edit.n_expert));
+    int64_t count = group.rows.empty() ? tokens : int64_t(group.rows.size());
+    for (int64_t i = 0; i < count; i++) {
+        int64_t token = group.rows.empty() ? i : group.rows[size_t(i)];
+        for (int64_t slot = 0; slot < used; slot++) {
+            Strip &strip = strips.at(size_t(ids.at(size_t(token * used + slot))));
+            int64_t in = slot % x.ne(1) * x.nb(1) + token % x.ne(2) * x.nb(2);
+            strip.x.push_back(reinterpret_cast<const float *>(x_ + in));
+            strip.y.push_back(
+                reinterpret_cast<float *>(y_ + slot * node.nb(1) + token * node.nb(2)));
+        }
+    }
+    for (size_t expert = 0; expert < strips.size(); expert++)
+        if (strips[expert].size()) applier_.run(edit, int64_t(expert), strips[expert]);
+}
+
+} // namespace veneer
