@@ -97,6 +97,14 @@ void sparse_lookups(const Term<SparseRows> &term, const int32_t *ids, int64_t n,
         term.factors->add_row(ids[i], term.gain.all, term.gain.data(), y[i]);
 }
 
+// Calls work(t) for each of the threads. Alone, nothing is asked of OpenMP: even a region of one
+// thread costs microseconds, since it drops the team that llama.cpp's next region would have had.
+template <class Work> void on_threads(int threads, const Work &work) {
+    if (threads == 1) return work(0);
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int t = 0; t < threads; t++) work(t);
+}
+
 } // namespace
 
 void Strip::clear() {
@@ -123,23 +131,22 @@ int Applier::threads_for(const Edit &edit, int64_t n) const {
 void Applier::replace_few(const DenseRows &rows, const Strip &strip) {
     int64_t total = rows.n_replaced;
     int threads = total * rows.n_cols * strip.size() >= WORTH_THREADS ? n_threads_ : 1;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int t = 0; t < threads; t++) {
+    on_threads(threads, [&](int t) {
         int64_t from = total * t / threads, to = total * (t + 1) / threads;
         // In parts, so that what is computed stays in the nearest cache until it is put down.
         for (int64_t k = from; k < to; k += 1024)
             replace_products(rows, k, std::min(to, k + 1024), strip.x.data(), strip.size(),
                              strip.y.data(), scratch_[size_t(t)]);
-    }
+    });
 }
 
 void Applier::run(const Edit &edit, int64_t expert, const Strip &strip) {
     int64_t n = strip.size();
     if (edit.replace && edit.role == Role::mul_mat) replace_few(*edit.replace, strip);
     int threads = threads_for(edit, n);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int t = 0; t < threads; t++)
+    on_threads(threads, [&](int t) {
         run_rows(edit, expert, strip, n * t / threads, n * (t + 1) / threads, scratch_[size_t(t)]);
+    });
 }
 
 void Applier::run_rows(const Edit &edit, int64_t expert, const Strip &strip, int64_t from,

@@ -50,10 +50,15 @@ void Overlay::activate(Plans plans) {
         for (size_t e = 0; plan && e < plan->edits.size(); e++)
             places.back().push_back(places_.intern(plan->edits[e]->role, plan->edits[e]->name));
     }
+    // A node that was no place may be one of the new ones.
+    if (size_t(places_.count()) != targeted_.size()) script_.clear();
     edits_.assign(size_t(places_.count()) * active_.size(), -1);
+    targeted_.assign(size_t(places_.count()), false);
     for (size_t p = 0; p < active_.size(); p++)
-        for (size_t e = 0; e < places[p].size(); e++)
+        for (size_t e = 0; e < places[p].size(); e++) {
             edits_[size_t(places[p][e]) * active_.size() + p] = int32_t(e);
+            targeted_[size_t(places[p][e])] = true;
+        }
 }
 
 std::string Overlay::finish() {
@@ -97,7 +102,8 @@ bool Overlay::asked(Node node) {
     }
     if (edits_.empty()) return false;
     if (batch_.mixed() && node.op() == layout_.get_rows) watch_rows(node);
-    return wants(node, place_of(node));
+    current_ = {node.tensor(), place_of(node)};
+    return wants(node, current_.place);
 }
 
 void Overlay::watch_rows(Node node) {
@@ -114,6 +120,17 @@ void Overlay::watch_rows(Node node) {
 }
 
 int32_t Overlay::place_of(Node node) {
+    // A node's own name is not among what the script knows it by.
+    if (places_.has(Role::node)) return search(node);
+    int32_t place = script_.step(node);
+    if (place == Script::UNKNOWN) {
+        place = search(node);
+        script_.note(node, place);
+    }
+    return place;
+}
+
+int32_t Overlay::search(Node node) {
     int32_t op = node.op(), place = -1;
     if (op == layout_.mul_mat || op == layout_.mul_mat_id)
         place = places_.of_weight(Role::mul_mat, node.src(0));
@@ -133,11 +150,7 @@ int32_t Overlay::place_of_either(Role role, Node node) {
     return place < 0 ? places_.of_weight(role, node.src(0)) : place;
 }
 
-bool Overlay::targeted(int32_t place) const {
-    if (place < 0) return false;
-    auto from = edits_.begin() + int64_t(place) * int64_t(active_.size());
-    return std::any_of(from, from + int64_t(active_.size()), [](int32_t e) { return e >= 0; });
-}
+bool Overlay::targeted(int32_t place) const { return place >= 0 && targeted_[size_t(place)]; }
 
 bool Overlay::is_view(Node node) const {
     return std::find(std::begin(layout_.views), std::end(layout_.views), node.op()) !=
@@ -145,10 +158,9 @@ bool Overlay::is_view(Node node) const {
 }
 
 bool Overlay::wants(Node node, int32_t place) {
-    if (is_view(node) && !targeted(place)) return false;
-    if (!passed_.empty()) return wants_after(node, place);
+    if (!passed_.empty() && !is_view(node)) return wants_after(node, place);
     if (!targeted(place)) {
-        before_ = {nullptr, -1};
+        if (before_.tensor && !is_view(node)) before_ = {nullptr, -1};
         return false;
     }
     learn(node, place);
@@ -187,7 +199,8 @@ void Overlay::learn(Node node, int32_t place) {
 void Overlay::computed(Node node) {
     for (const Wanted &wanted : passed_) edit(wanted);
     passed_.clear();
-    edit({node.tensor(), place_of(node)});
+    if (node.tensor() != current_.tensor) refuse(node, "was computed, but not the last asked for");
+    edit(current_);
 }
 
 void Overlay::edit(Wanted wanted) {
