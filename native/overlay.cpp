@@ -34,6 +34,7 @@ void Overlay::begin(std::vector<int32_t> tokens, Plans plans, std::vector<int32_
     for (auto &counts : hits_) std::fill(counts.begin(), counts.end(), 0);
     batch_.begin(std::move(tokens), std::move(rows));
     passed_.clear();
+    jobs_.clear();
     before_ = {nullptr, -1};
     input_ = nullptr;
     applier_.new_input();
@@ -201,6 +202,7 @@ void Overlay::computed(Node node) {
     passed_.clear();
     if (node.tensor() != current_.tensor) refuse(node, "was computed, but not the last asked for");
     edit(current_);
+    run_jobs();
 }
 
 void Overlay::edit(Wanted wanted) {
@@ -212,7 +214,15 @@ void Overlay::edit(Wanted wanted) {
     note_input(wanted, node);
     y_ = reach_.open(node, 0);
     for (const Group &group : *groups) edit_group(node, wanted.place, group, n);
+    // A copy is brought home before the next one takes its place.
+    bool copied = !reach_.here(node) || !reach_.here(node.src(1));
+    if (copied) run_jobs();
     reach_.close(node, 0);
+}
+
+void Overlay::run_jobs() {
+    applier_.run(jobs_);
+    jobs_.clear();
 }
 
 // Products of an input may be shared until another input comes, or the same place comes again
@@ -239,8 +249,8 @@ void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n
         edit_experts(node, edit, group);
     } else {
         bool product = edit.role == Role::mul_mat;
-        collect(node, group, n, product && edit.n_in > 0);
-        applier_.run(edit, 0, strip_);
+        jobs_.push_back({&edit, 0, {}});
+        collect(node, group, n, product && edit.n_in > 0, jobs_.back().strip);
     }
     hits_[p][size_t(e)]++;
 }
@@ -263,8 +273,7 @@ void Overlay::check(Node node, const Edit &edit) const {
 }
 
 // The rows of a group: outputs, and inputs or token ids.
-void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input) {
-    strip_.clear();
+void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input, Strip &strip) {
     int64_t count = group.rows.empty() ? n : int64_t(group.rows.size());
     Node x = node.src(1);
     if (with_input) x_ = reach_.open(x, 1);
@@ -272,13 +281,13 @@ void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input)
     if (node.op() == layout_.get_rows) ids = reach_.integers(x);
     for (int64_t i = 0; i < count; i++) {
         int64_t row = group.rows.empty() ? i : group.rows[size_t(i)];
-        strip_.y.push_back(reinterpret_cast<float *>(y_ + offset_of(node, row)));
+        strip.y.push_back(reinterpret_cast<float *>(y_ + offset_of(node, row)));
         if (with_input)
-            strip_.x.push_back(reinterpret_cast<const float *>(x_ + offset_of(x, row)));
+            strip.x.push_back(reinterpret_cast<const float *>(x_ + offset_of(x, row)));
         if (!ids.empty()) {
             int32_t id = ids.at(size_t(row));
             if (id < 0 || id >= node.src(0).ne(1)) refuse(node, "looks up a token there is not");
-            strip_.ids.push_back(id);
+            strip.ids.push_back(id);
         }
     }
 }
@@ -302,7 +311,8 @@ void Overlay::edit_experts(Node node, const Edit &edit, const Group &group) {
         }
     }
     for (size_t expert = 0; expert < strips.size(); expert++)
-        if (strips[expert].size()) applier_.run(edit, int64_t(expert), strips[expert]);
+        if (strips[expert].size())
+            jobs_.push_back({&edit, int64_t(expert), std::move(strips[expert])});
 }
 
 } // namespace veneer

@@ -63,10 +63,11 @@ class Overlay {
 
     void activate(Plans plans);
     void edit(Wanted wanted);
+    void run_jobs();
     void edit_group(Node node, int32_t place, const Group &group, int64_t n);
     void edit_experts(Node node, const Edit &edit, const Group &group);
     void check(Node node, const Edit &edit) const;
-    void collect(Node node, const Group &group, int64_t n, bool with_input);
+    void collect(Node node, const Group &group, int64_t n, bool with_input, Strip &strip);
     void note_input(const Wanted &wanted, Node node);
     void fail(const std::string &reason);
 
@@ -76,7 +77,8 @@ class Overlay {
     Places places_;
     Script script_;
     Batch batch_;
-    Strip strip_;
+    // What is to be done to the nodes that were computed last.
+    std::vector<Job> jobs_;
 
     std::shared_ptr<const Plan> published_;
     std::atomic<bool> has_published_{false};
