@@ -10,7 +10,7 @@ constexpr int64_t BLOCK = 48;
 // Rows up to which factors are read from memory for little work: then threads share the factors.
 constexpr int64_t FEW = 8;
 // Bytes of factors below which one thread has read them before another is awake.
-constexpr size_t WORTH_SHARING = 64 << 10;
+constexpr size_t WORTH_SHARING = 48 << 10;
 // Multiplications below which waking other threads costs more than it saves.
 constexpr int64_t WORTH_THREADS = 400'000;
 

@@ -270,6 +270,8 @@ void bind_overlay(nb::module_ &m) {
 } // namespace
 
 NB_MODULE(_overlay, m) {
+    // What a worker still holds at its end goes with the process; it is no news for its log.
+    nb::set_leak_warnings(false);
     nb::exception<ProbeError>(m, "ProbeError", PyExc_RuntimeError);
     nb::exception<OverlayError>(m, "OverlayError", PyExc_RuntimeError);
     nb::class_<Layout>(m, "Layout")
