@@ -53,6 +53,15 @@ class StacksNow:
     adapters: tuple[StoredAdapter, ...] = ()
     active: Active | None = None
     names: Names = field(default_factory=dict)
+    pins: Mapping[int, str] = field(default_factory=dict)
+
+    def stack(self, name: str) -> Composition | None:
+        """A saved stack by its name."""
+        return next((c for c in self.saved if c.name == name), None)
+
+    def key_of(self, name: str) -> int | None:
+        """The key that a stack is pinned to."""
+        return next((key for key, stack in self.pins.items() if stack == name), None)
 
 
 @dataclass(frozen=True)
@@ -145,7 +154,14 @@ def stacks(workspace: Workspace) -> StacksNow:
         adapters=workspace.library.adapters(),
         active=active(workspace),
         names=names(workspace),
+        pins=workspace.pins.all(),
     )
+
+
+def pinned(workspace: Workspace, key: int) -> Composition | None:
+    """The stack under a key, if there is one."""
+    name = workspace.pins.all().get(key)
+    return None if name is None else workspace.stacks.find(f"composition:{name}")
 
 
 def choices(workspace: Workspace) -> tuple[Choice, ...]:
@@ -211,7 +227,8 @@ def newest_generation(workspace: Workspace) -> Generation | None:
 def conversation(workspace: Workspace, number: int) -> Talked:
     """One conversation with its messages."""
     found, known = workspace.history.get(number), names(workspace)
-    ids = {m.stamp.composition_id for m in found.messages if m.stamp is not None}
+    stamps = (s for node in found.nodes for s in (*node.message.earlier, node.message.stamp))
+    ids = {stamp.composition_id for stamp in stamps if stamp is not None}
     return Talked(found, {key: _title_or_id(workspace, key, known) for key in ids})
 
 

@@ -27,7 +27,7 @@ def render(root: Path, out: Path, size: tuple[int, int] = _SIZE) -> tuple[Path, 
         window.resize(*size)
         window.show()
         _settle(window)
-        window.chat.open_newest()
+        window.chat.list.open_newest()
         _settle(window)
         made = tuple(
             _shoot(window, theme, out, mode, n) for mode in _MODES for n in range(len(PLACES))

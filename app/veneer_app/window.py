@@ -5,11 +5,14 @@ The whole of it takes dropped files.
 
 from pathlib import Path
 
+from veneer.compose.export import Exported
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
 from veneer_app import bugs, text
+from veneer_app.chat.attachments import is_for_chat
 from veneer_app.chat.place import ChatPlace
 from veneer_app.frame.drop import DropOverlay, paths_of
+from veneer_app.frame.pins import PinKeys
 from veneer_app.frame.rail import Rail
 from veneer_app.frame.topbar import TopBar
 from veneer_app.history.place import HistoryPlace
@@ -111,8 +114,11 @@ class MainWindow(QtWidgets.QMainWindow):
         self.services.switch.stated.connect(self._stated)
         self.services.switch.unsure.connect(self._ask_to_confirm)
         self.chat.session.answered.connect(self.topbar.show_stamp)
+        self.stacks.shelf.exported.connect(self._tell_exported)
         key(self, "Ctrl+O", self._ask_for_files)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
+        self.pins = PinKeys(self, self.services)
+        self.pins.nothing.connect(self._tell_unpinned)
 
     def _apply(self, settings: Settings) -> None:
         self._theme.use(settings.theme)
@@ -137,6 +143,15 @@ class MainWindow(QtWidgets.QMainWindow):
             unsure.again,
         )
 
+    def _tell_exported(self, done: Exported) -> None:
+        said = self.tr("The stack “{name}” is in {path} ({size}).")
+        size = text.size(done.size)
+        self.notices.show_info(said.format(name=done.name, path=done.path, size=size))
+
+    def _tell_unpinned(self, number: int) -> None:
+        said = self.tr("No stack is pinned to key {key}. A stack's menu in Stacks does that.")
+        self.notices.show_info(said.format(key=number))
+
     def _tell_recovery(self, workspace: Workspace) -> None:
         replaced = workspace.recovery.replaced
         if replaced is not None:
@@ -144,14 +159,22 @@ class MainWindow(QtWidgets.QMainWindow):
             self.notices.show_info(said.format(n=replaced.old, why=replaced.reason))
 
     def _ask_for_files(self) -> None:
-        dialog = QtWidgets.QFileDialog(self, self.tr("Import models and adapters"))
+        dialog = QtWidgets.QFileDialog(self, self.tr("Import models, adapters and stacks"))
         dialog.setFileMode(QtWidgets.QFileDialog.FileMode.ExistingFiles)
-        patterns = "*.gguf *.safetensors adapter_config.json *.zip *.tar *.tar.gz *.tgz"
-        known = self.tr("Models and adapters ({patterns})").format(patterns=patterns)
+        patterns = "*.gguf *.safetensors adapter_config.json *.slm *.zip *.tar *.tar.gz *.tgz"
+        known = self.tr("Models, adapters and stacks ({patterns})").format(patterns=patterns)
         dialog.setNameFilters([known, self.tr("All files (*)")])
         dialog.filesSelected.connect(lambda files: self.import_paths(tuple(map(Path, files))))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _take(self, paths: tuple[Path, ...]) -> None:
+        """Text goes along with the next question while the chat is shown; all else is imported."""
+        chatting = self.places.currentWidget() is self.chat
+        texts = tuple(path for path in paths if chatting and is_for_chat(path))
+        if texts:
+            self.chat.take(texts)
+        self.import_paths(tuple(path for path in paths if path not in texts))
 
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:  # noqa: N802
         """Files are held over the window."""
@@ -167,7 +190,7 @@ class MainWindow(QtWidgets.QMainWindow):
         """They were let go."""
         self.overlay.hide()
         event.acceptProposedAction()
-        self.import_paths(paths_of(event.mimeData()))
+        self._take(paths_of(event.mimeData()))
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
         """The overlay covers the window at any size."""

@@ -161,6 +161,12 @@ class DiskFull(StoreError):  # noqa: N818
     code = "DISK_FULL"
 
 
+class CatalogDamaged(StoreError):  # noqa: N818
+    """The database is damaged or gone. Nothing was changed; `fsck --repair` rebuilds it."""
+
+    code = "CATALOG"
+
+
 class Damaged(VeneerError):  # noqa: N818
     """Bytes on disk are not the bytes that were imported."""
 
@@ -190,6 +196,24 @@ class ManifestError(VeneerError):
     """A manifest says something it must not. Names the field, what was found and wanted."""
 
     code = "MANIFEST"
+
+
+class BadSetting(VeneerError):  # noqa: N818
+    """A setting that does not exist, or a value that it cannot have. Names both."""
+
+    code = "SETTING"
+
+
+class KeyringFailed(VeneerError):  # noqa: N818
+    """The system's keyring is missing, locked, or kept nothing. No secret went anywhere else."""
+
+    code = "KEYRING"
+
+
+class Untrusted(VeneerError):  # noqa: N818
+    """The workspace runs only what a trusted key has signed, and this is not. Names the key."""
+
+    code = "UNTRUSTED"
 
 
 class NeedsOverlay(VeneerError):  # noqa: N818
@@ -260,6 +284,12 @@ class ContextFull(VeneerError):  # noqa: N818
     """The prompt does not fit into the context."""
 
     code = "CONTEXT_FULL"
+
+
+class NotText(VeneerError):  # noqa: N818
+    """What was to be sent along with a question is not a text file, or too large a one."""
+
+    code = "NOT_TEXT"
 
 
 class NothingActive(VeneerError):  # noqa: N818

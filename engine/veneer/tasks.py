@@ -17,6 +17,15 @@ def silent(done: int, total: int) -> None:
     """A `Progress` that reports to nobody."""
 
 
+def part_of(whole: Progress, before: int, total: int) -> Progress:
+    """The progress of one part, told as that of a whole of which `before` was done before it."""
+
+    def report(done: int, _: int) -> None:
+        whole(before + done, total)
+
+    return report
+
+
 class CancelToken:
     """Set once, from any thread, to stop the operation that holds it."""
 

@@ -7,6 +7,7 @@ Opening for reading takes no lock and recovers nothing. The worker starts when i
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
@@ -21,29 +22,50 @@ from veneer.activation.confirmation import Confirmations
 from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
-from veneer.activation.running import Running
+from veneer.activation.running import Room, Running
 from veneer.adapters.compat import CompatReport
+from veneer.chat.attaching import read_attachment
+from veneer.chat.comparing import Comparing, OnSide
+from veneer.chat.comparisons import Comparisons, Kept
+from veneer.chat.conversation import Attachment
+from veneer.chat.export import Form, exported
 from veneer.chat.history import History
+from veneer.chat.presets import Presets
+from veneer.chat.search import Found, search
 from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
+from veneer.compose.export import Exported, Exporter
 from veneer.compose.forms import Forms
+from veneer.compose.pins import Pins
+from veneer.compose.receive import Receiver
+from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
+from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
+from veneer.store.custody import Custody
 from veneer.store.database import Database
+from veneer.store.draft import Draft
 from veneer.store.fs import Fs, RealFs
 from veneer.store.importing import Imported, Importer
 from veneer.store.layout import Layout
 from veneer.store.library import Library
 from veneer.store.lock import WriterLock
 from veneer.store.objects import Objects
+from veneer.store.quarantine import Quarantine
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
+from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
+from veneer.upkeep.caretaker import Caretaker, Parts
+from veneer.upkeep.collect import GRACE, Clock, Collected, utc_now
+from veneer.upkeep.proving import VerifyReport
+from veneer.upkeep.rebuild import Rebuilt, needs_rebuilding, rebuild, require_database
+from veneer.upkeep.report import FsckReport
 
 _LOG_TAIL = 64 << 10
 VERSION = version("veneer")
@@ -56,11 +78,17 @@ def default_path() -> Path:
     return Path(chosen) if chosen else Path(platformdirs.user_data_dir("veneer", appauthor=False))
 
 
+def _root(path: Path | None) -> Path:
+    return (path or default_path()).expanduser().absolute()
+
+
 class Workspace:
     """One user's bases, adapters, stacks, generations and conversations.
 
-    `library`, `stacks`, `journal`, `history` and `talk` may be used directly to look; what
-    changes more than one of them is a method here. Use as a context manager, or `close`.
+    `library`, `stacks`, `pins`, `signatures`, `journal`, `history`, `presets`, `comparisons` and
+    `talk` may be used directly to look; what changes more than one of them is a method here.
+    `custody` verifies files, and moves damaged ones aside, where the workspace is open for
+    writing. Use as a context manager, or `close`.
     """
 
     def __init__(self, root: Path, fs: Fs, *, writable: bool, by: Requester) -> None:
@@ -73,9 +101,10 @@ class Workspace:
                 fs.make_dirs(directory)
             if writable:
                 undo.callback(WriterLock(fs, layout).release)
+            require_database(fs, layout)
             database = Database(layout.database, writable=writable)
             undo.callback(database.close)
-            self._build(fs, layout, database)
+            self._build(fs, layout, database, writable=writable)
             self.recovery = self._recover(fs, layout) if writable else Recovery()
             undo.callback(self.activator.stop)
             self._undo = undo.pop_all()
@@ -93,8 +122,24 @@ class Workspace:
 
         Raises `WorkspaceBusy` if another process writes to it, `WorkspaceTooNew`, `StoreError`.
         """
-        root = (path or default_path()).expanduser().absolute()
-        return cls(root, fs or RealFs(), writable=writable, by=by)
+        return cls(_root(path), fs or RealFs(), writable=writable, by=by)
+
+    @classmethod
+    def rebuild(
+        cls, path: Path | None = None, *, fs: Fs | None = None, cancel: CancelToken | None = None
+    ) -> Rebuilt | None:
+        """Make a new database for a workspace whose own is damaged or gone; None if it is whole.
+
+        Raises `WorkspaceBusy`, `WorkspaceTooNew`, `StoreError`, `DiskFull`, `Cancelled`.
+        """
+        fs, layout = fs or RealFs(), Layout(_root(path))
+        for directory in layout.directories:
+            fs.make_dirs(directory)
+        lock = WriterLock(fs, layout)
+        try:
+            return rebuild(fs, layout, TOOL, cancel) if needs_rebuilding(fs, layout) else None
+        finally:
+            lock.release()
 
     def close(self) -> None:
         """End the worker, close the database, release the lock."""
@@ -117,7 +162,11 @@ class Workspace:
         return self._settings.read()
 
     def change_settings(self, settings: Settings) -> None:
-        """Keep these settings. Those of the context take effect at the next activation."""
+        """Keep these settings. Those of the context take effect at the next activation.
+
+        Raises `BadSetting`, or `OverBudget` for a context in which what is active would not fit.
+        """
+        self.activator.require_room(settings)
         self._settings.write(settings)
 
     def import_path(
@@ -129,9 +178,34 @@ class Workspace:
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Imported]:
-        """Bring in a base or an adapter; see `Importer.import_path`."""
+        """Bring in a base, an adapter or a packed stack.
+
+        See `Importer.import_path` and `compose.receive.Receiver.receive`.
+        """
+        if self._receiver.is_package(path):
+            return self._receiver.receive(path, name=name, progress=progress, cancel=cancel)
         return self._importer.import_path(
             path, copy=copy, name=name, progress=progress, cancel=cancel
+        )
+
+    def export(
+        self,
+        ref: str,
+        target: Path,
+        *,
+        with_base: bool = False,
+        replace: bool = False,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Exported:
+        """Pack a stack or composition, by ref, into one file; see `Exporter.export`."""
+        return self._exporter.export(
+            self.stacks.find(ref),
+            target,
+            with_base=with_base,
+            replace=replace,
+            progress=progress,
+            cancel=cancel,
         )
 
     def find(self, ref: str) -> StoredBase | StoredAdapter | Composition:
@@ -145,21 +219,31 @@ class Workspace:
             self.library.find_adapter(adapter).digest, self.library.find_base(base).digest
         )
 
+    def room(self, base: Digest, adapters: Sequence[Digest]) -> Room:
+        """The memory that these adapters on this base need, and what they may have now.
+
+        Raises `NotFound`.
+        """
+        stored = tuple(map(self.library.adapter, adapters))
+        return self._running.room(self.library.base(base), stored)
+
     def compose(
         self,
         base: str,
         adapters: Sequence[tuple[str, float | None]] = (),
         *,
         name: str | None = None,
+        was: str | None = None,
     ) -> Outcome[Composition]:
         """Make a composition of a base and adapters, by refs, bottom first.
 
-        A scale of None is the adapter's default strength. Raises `NotFound`, `AmbiguousRef`,
+        A scale of None is the adapter's default strength. `was` is the name of the stack that
+        this is from now on, under `name`. Raises `NotFound`, `AmbiguousRef`, `NameTaken`,
         `ManifestError`.
         """
         stored = [(self.library.find_adapter(ref), scale) for ref, scale in adapters]
         pairs = [(a, a.default_scale if scale is None else scale) for a, scale in stored]
-        return self.stacks.compose(self.library.find_base(base), pairs, name=name)
+        return self.stacks.compose(self.library.find_base(base), pairs, name=name, was=was)
 
     def activate(
         self,
@@ -237,6 +321,49 @@ class Workspace:
             tokens, self._optional(composition), out, confirm_base=confirm_base
         )
 
+    def sign(self, ref: str) -> Outcome[Composition]:
+        """Sign a stack or composition by ref with one's own key; see `Signatures.sign`."""
+        return self.signatures.sign(self._composition(ref))
+
+    def compare(
+        self,
+        conversation: int,
+        question: str,
+        refs: Sequence[str],
+        *,
+        by: Requester | None = None,
+        on_side: OnSide = lambda side, text: None,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[Kept]:
+        """Put a question to several stacks, one after another, with the same seed.
+
+        What was active before is active again afterwards; see `Comparing.compare`.
+        """
+        compositions = [self._composition(ref) for ref in refs]
+        return self._comparing.compare(
+            conversation,
+            question,
+            compositions,
+            by or self._by,
+            on_side=on_side,
+            cancel=cancel or CancelToken(),
+        )
+
+    def search(self, words: str) -> tuple[Found, ...]:
+        """The conversations in which these words were said."""
+        return search(self._database, self.history, words)
+
+    def attach(self, path: Path) -> Attachment:
+        """A text file, to be sent along with a question. Raises `NotText`, `StoreError`."""
+        return read_attachment(self._fs, path)
+
+    def export_conversation(self, number: int, out: Path, form: Form) -> None:
+        """Write a conversation to a file, in place of what is there. Raises `NotFound`."""
+        text = exported(self.history.get(number), self.comparisons.of(number), form)
+        with Draft(self._fs, out.absolute().parent) as draft:
+            draft.write(text.encode())
+            draft.publish(out.absolute())
+
     def forget(self, ref: str) -> Changes:
         """Remove a stack's name, or a base or adapter that no stack needs. Raises `InUse`."""
         found = resolve(ref, self.library.named() + self.stacks.named())
@@ -248,6 +375,47 @@ class Workspace:
         if found.kind == "base":
             return self.library.forget_base(found.digest)
         return self.library.forget_adapter(found.digest)
+
+    def fsck(
+        self,
+        *,
+        repair: bool = False,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[FsckReport]:
+        """Check everything the workspace holds, and repair what can be repaired with certainty.
+
+        `progress` is in bytes. Raises `Cancelled`, `StoreError`.
+        """
+        report = self._caretaker.fsck.run(repair=repair, progress=progress, cancel=cancel)
+        repaired = any(finding.repair for finding in report.findings)
+        return Outcome(report, self._everything() if repaired else Changes())
+
+    def gc(
+        self, *, grace: timedelta = GRACE, dry_run: bool = False, clock: Clock = utc_now
+    ) -> Outcome[Collected]:
+        """Remove what nothing needs: marked the first time, gone when its grace has passed.
+
+        Needed is what is in the library, what saved stacks and the kept generations name, and
+        what runs. Where that cannot be told nothing is removed, and the plan says why.
+        """
+        return self._caretaker.collector.collect(grace, dry_run=dry_run, clock=clock)
+
+    def verify(
+        self,
+        ref: str | None = None,
+        *,
+        progress: Progress = silent,
+        cancel: CancelToken | None = None,
+    ) -> Outcome[VerifyReport]:
+        """Hash and run a base, an adapter or a composition anew; without `ref`, the whole library.
+
+        `progress` is in bytes hashed. Raises `NotFound`, `AmbiguousRef`, `Cancelled`.
+        """
+        prover = self._caretaker.prover
+        subject = prover.subject(None if ref is None else self.find(ref))
+        report = prover.verify(subject, progress, cancel)
+        return Outcome(report, Changes() if report.ok else self._everything())
 
     def interrupt(self) -> None:
         """Stop the answer that is streaming, if one is."""
@@ -267,28 +435,67 @@ class Workspace:
             text = file.read().decode("utf-8", "replace")
         return "".join(c for c in text if c == "\n" or c.isprintable())
 
-    def _build(self, fs: Fs, layout: Layout, database: Database) -> None:
+    def _build(self, fs: Fs, layout: Layout, database: Database, *, writable: bool) -> None:
         catalog, objects = Catalog(database), Objects(fs, layout)
-        verifier = Verifier(fs, database)
+        verifier, quarantine = Verifier(fs, database), Quarantine(fs, layout)
         self._settings = SettingsShelf(database)
         self._importer = Importer(fs, catalog, objects, verifier)
-        self.library = Library(catalog, objects, verifier)
-        self.stacks = Stacks(fs, layout, database, TOOL)
+        self.library = Library(fs, catalog, objects)
+        self.stacks = Stacks(fs, layout, database, TOOL, quarantine if writable else None)
+        self.pins = Pins(database)
+        self.signatures = Signatures(self.stacks, TrustedKeys(database), self._settings)
+        self.custody = Custody(verifier, catalog, objects, quarantine, self.stacks.needing)
+        self._receiver = Receiver(fs, self._importer, self.library, self.stacks)
+        self._exporter = Exporter(fs, self.library)
         self.journal = Journal(database)
+        self._database = database
         self.history = History(database)
-        self._compiler = Compiler(self.library, Forms(fs, layout, self.library, verifier))
+        forms = Forms(fs, layout, self.library, verifier)
+        self._compiler = Compiler(self.library, self.custody, forms)
         self._runtime = RuntimeClient(layout.logs / "runtime.log")
-        running = Running(self._compiler, self._runtime, self._settings, layout.kv)
+        self._running = running = Running(self._compiler, self._runtime, self._settings, layout.kv)
         self.activator = Activator(
             self.journal,
             Confirmations(self.library, self.journal),
+            self.signatures,
             self.stacks,
             running,
             self._runtime,
             self._settings,
         )
+        self._caretaker = Caretaker(
+            Parts(
+                fs=fs,
+                layout=layout,
+                database=database,
+                catalog=catalog,
+                objects=objects,
+                verifier=verifier,
+                quarantine=quarantine,
+                custody=self.custody,
+                library=self.library,
+                stacks=self.stacks,
+                journal=self.journal,
+                forms=forms,
+                running=running,
+                runtime=self._runtime,
+                settings=self._settings,
+            )
+        )
         self._evaluator = Evaluator(fs, self.activator, self._runtime)
         self.talk = Talk(self.activator, self._runtime, self.stacks, self.history)
+        self.presets, self.comparisons = Presets(database), Comparisons(database)
+        self._comparing = Comparing(
+            self.activator, self.journal, self.stacks, self.talk, self.history, self.comparisons
+        )
+
+    def _everything(self) -> Changes:
+        named = self.library.named()
+        return Changes(
+            bases=frozenset(n.digest for n in named if n.kind == "base"),
+            adapters=frozenset(n.digest for n in named if n.kind == "adapter"),
+            compositions=frozenset(self.stacks.known()),
+        )
 
     def _composition(self, ref: str) -> Composition:
         """What a ref stands for where something is to run; a base stands for itself alone."""

@@ -27,7 +27,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(
-                pytest.mark.qt_log_ignore(r"does not support (propagateSizeHints|raise\(\))")
+                pytest.mark.qt_log_ignore(
+                    r"does not support (propagateSizeHints|raise\(\)|grabbing the keyboard)"
+                )
             )
 
 

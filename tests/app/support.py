@@ -63,7 +63,10 @@ def ask(qtbot: QtBot, window: MainWindow, question: str) -> None:
 
 def footers(transcript: Transcript) -> list[str]:
     """What is below each finished answer."""
-    return [answer.footer.text() for answer in transcript.answers]
+    return [
+        " · ".join([*(maker.text() for maker in answer.makers), answer.footer.text()])
+        for answer in transcript.answers
+    ]
 
 
 def chip(window: MainWindow, name: str) -> QtWidgets.QPushButton:

@@ -32,7 +32,7 @@ def test_from_an_empty_window_to_an_answer_and_back(
     assert stacks.editor.draft.parts[0][1] == 1.5
     card.strength.field.setValue(1.0)
     qtbot.keyClicks(stacks.parts.name, "matey")
-    stacks.save()
+    stacks.shelf.save()
     wait(qtbot, lambda: "matey" in [line.title for line in stacks.parts.stack_model.lines])
     stacks.activate()
     wait(qtbot, lambda: window.services.switch.state.status == "done")

@@ -10,7 +10,7 @@ from veneer.activation.journal import Generation
 from veneer.adapters.compat import CompatReport
 from veneer.adapters.problem import Problem
 from veneer.identity import Digest
-from veneer_app.chat.bubbles import AnswerText
+from veneer_app.chat.prose import ProseText
 from veneer_app.history.rows import state_of
 from veneer_app.library.rows import tone_of, verdict
 from veneer_app.qt import Qt, QtGui
@@ -62,7 +62,7 @@ def test_a_refusal_says_three_reasons_and_how_many_more_there_are() -> None:
 
 
 def test_code_has_a_ground_of_its_own(qtbot: QtBot) -> None:
-    shown = AnswerText("Answer")
+    shown = ProseText("Answer")
     qtbot.addWidget(shown)
     shown.say("before\n\n```\ncode\n```\n")
     document, grounds = shown.document(), {}

@@ -44,6 +44,22 @@ def test_settings_are_kept_and_the_theme_follows(window: MainWindow, qtbot: QtBo
     settled(qtbot, window)
 
 
+def test_a_context_that_cannot_fit_is_refused_and_the_field_shows_what_is_kept(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    workspace = window.operations._workspace
+    number = workspace.journal.request(workspace.stacks.find("plain").id, "window")
+    workspace.journal.commit(number, {})
+    window.settings.budget.setValue(256)
+    window.settings.n_ctx.setValue(8192)
+    wait(qtbot, lambda: window.notices.code.text() == "OVER_BUDGET")
+    wait(qtbot, lambda: window.settings.n_ctx.value() == 4096)
+    window.settings.n_threads.setValue(1)
+    settled(qtbot, window)
+    kept = workspace.settings
+    assert (kept.n_ctx, kept.n_threads, kept.memory_budget) == (4096, 1, 256_000_000)
+
+
 def test_every_place_is_rendered_light_and_dark(
     stocked: Path, tmp_path: Path, qapp: QtWidgets.QApplication
 ) -> None:

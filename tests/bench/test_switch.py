@@ -85,7 +85,8 @@ def test_switching_between_resident_compositions(
         f"\na switch: {switch:.1f} ms from asking to published; llama.cpp's own rearrangement "
         f"{arranged - decoded:.1f} ms, one decode {decoded:.1f} ms"
     )
-    assert switch < arranged - decoded + 5
+    # Beyond llama.cpp's part 5 ms, on a machine that decodes a token of the demo base in 10.
+    assert switch < arranged - decoded + 0.5 * decoded
 
 
 def long_talk(words: int) -> list[ChatMessage]:
@@ -109,6 +110,7 @@ def test_the_first_token_after_switching_back(workspace: Workspace, base_path: P
     first = turn(talk)
     stayed: list[float] = []
     back: list[float] = []
+    steps: list[float] = []
     restores: list[float] = []
     for _ in range(TURNS):
         stayed.append(turn(talk).first_token_ms)
@@ -118,14 +120,18 @@ def test_the_first_token_after_switching_back(workspace: Workspace, base_path: P
         returned = turn(talk)
         assert returned.reused_tokens > CONVERSATION
         back.append(returned.first_token_ms)
+        steps.append(1000 / returned.tokens_per_second)
+        fresh = returned.prompt_tokens - returned.reused_tokens
         restores.append(seconds(lambda: context.restore(state)) * CONVERSATION / 512)
-    restore = median(restores) * 1000
+    restore, step = median(restores) * 1000, median(steps)
     print(
         f"\nfirst token of a turn after {CONVERSATION} tokens: {median(stayed):.0f} ms, after "
-        f"switching away and back {median(back):.0f} ms (restoring takes {restore:.0f} ms); "
-        f"computing all of it takes {first.first_token_ms:.0f} ms"
+        f"switching away and back {median(back):.0f} ms (restoring takes {restore:.0f} ms, the "
+        f"{fresh} new tokens {step:.1f} ms each); computing all of it takes "
+        f"{first.first_token_ms:.0f} ms"
     )
     assert median(back) < 1.5 * median(stayed) + restore
+    assert median(back) < 1.5 * step * fresh + restore
 
 
 def big_adapter(folder: Path, seed: int) -> Path:
@@ -148,18 +154,33 @@ def big_adapter(folder: Path, seed: int) -> Path:
     return folder
 
 
-def test_activating_an_adapter_that_is_not_in_memory(workspace: Workspace, tmp_path: Path):
+def test_activating_an_adapter_that_is_not_in_memory(
+    workspace: Workspace, base_path: Path, tmp_path: Path
+):
+    """At most 120 ms on a machine that decodes a token of the demo base in 10."""
+    model, context = bare(base_path)
+
+    def decode() -> None:
+        context.clear()
+        context.decode((1,))
+
     workspace.activate("plain")
     took: list[float] = []
-    for seed in range(TURNS + 1):
+    decoded: list[float] = []
+    for seed in range(2 * TURNS + 1):
         name = f"big{seed}"
         path = big_adapter(tmp_path / name, seed)
         workspace.import_path(path, name=name)
         workspace.compose("smol", [(name, 1.0)], name=name)
+        decoded += [seconds(decode) for _ in range(5)]
         took.append(seconds(lambda name=name: workspace.activate(name)))
         workspace.activate("plain")
     size = (path / "adapter_model.safetensors").stat().st_size
+    activation, token = median(took[1:]) * 1000, median(decoded) * 1000
     print(
-        f"\nactivating an adapter of {size / 1e6:.1f} MB for the first time: "
-        f"{median(took[1:]) * 1000:.0f} ms, probe included"
+        f"\nactivating an adapter of {size / 1e6:.1f} MB for the first time: {activation:.0f} ms, "
+        f"probe included; a token takes {token:.1f} ms"
     )
+    assert activation < 12 * token
+    context.close()
+    model.close()

@@ -116,3 +116,19 @@ def _add_deltas(tiny: Tiny, name: str, parameter: Any, weights: dict[str, Any]) 
 
 def _delta(key: str, weights: dict[str, Any]) -> Any:
     return SCALING * weights[f"{key}.lora_B.weight"] @ weights[f"{key}.lora_A.weight"]
+
+
+def save_parameters(tiny: Tiny, folder: Path) -> Any:
+    """Write `parameters/`, a random LoRA on the parameters that hold the experts; the model."""
+    config = peft.LoraConfig(
+        r=RANK,
+        lora_alpha=ALPHA,
+        target_modules=["q_proj"],
+        target_parameters=["mlp.experts.gate_up_proj", "mlp.experts.down_proj"],
+        rank_pattern={"experts.down_proj": RANK + 1},
+        init_lora_weights=False,
+    )
+    with warnings.catch_warnings(action="ignore"):
+        made = peft.get_peft_model(tiny.model(), config)
+        made.save_pretrained(folder / "parameters")
+    return made.eval()

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from tests.engine.adapters.tiny import Files
-from tests.parity.adapters import SCALING, adapted
+from tests.parity.adapters import SCALING, adapted, save_parameters
 from tests.parity.conftest import Report
 from tests.parity.handmade import HANDMADE
 from tests.parity.models import TINY, VOCAB
@@ -74,6 +74,24 @@ def test_the_logits_are_those_of_peft(name: str, converted: Path, tmp_path: Path
     report.add(name, "logits, LoRA on everything", float(np.abs(found - wanted).max()))
     assert np.abs(alone - plain).max() < TOLERANCE
     assert np.abs(wanted - plain).max() > 3 * TOLERANCE
+    assert np.abs(found - wanted).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("name", [name for name, tiny in TINY.items() if tiny.experts is not None])
+def test_all_experts_in_two_parameters(name: str, converted: Path, tmp_path: Path, report: Report):
+    folder = folder_of(converted, name)
+    ids = tuple((7 * i + 3) % VOCAB for i in range(24))
+    with torch.no_grad():
+        made = save_parameters(TINY[name], folder)
+        wanted = made(torch.tensor([ids])).logits[0, -1].numpy()
+    with Workspace.open(tmp_path / "ws") as workspace:
+        workspace.import_path(folder / "base.gguf", name="base")
+        workspace.import_path(folder / "parameters", name="style")
+        workspace.compose("base", [("style", 1.0)], name="stack")
+        alone = workspace.logits(ids, "base")
+        found = workspace.logits(ids, "stack", confirm_base=True)
+    report.add(name, "logits, LoRA on expert parameters", float(np.abs(found - wanted).max()))
+    assert np.abs(wanted - alone).max() > 3 * TOLERANCE
     assert np.abs(found - wanted).max() < TOLERANCE
 
 

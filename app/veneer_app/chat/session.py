@@ -5,15 +5,37 @@ Order of a question: a conversation is made if there is none -> `began` -> the a
 """
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
-from veneer.chat.conversation import Conversation, Message, title_from
+from veneer.chat.conversation import Attachment, Conversation, Message, title_from
+from veneer.chat.export import Form
+from veneer.chat.setup import Setup
 from veneer.errors import Cancelled
-from veneer.store.changes import Changes
+from veneer.store.changes import Changes, Outcome
+from veneer.tasks import CancelToken, Progress
+from veneer.workspace import Workspace
 from veneer_app import reads
-from veneer_app.chat.sampling import Chosen
 from veneer_app.chat.stream import Stream
 from veneer_app.operations import Latest, Operations, Task
 from veneer_app.qt import QtCore, Signal
+
+Deed = Literal["say", "resay", "again", "go_on"]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a person wants answered.
+
+    `text` and `files` are a question's; `node` is the message in whose stead there will be another
+    one; `begun` is what an answer that goes on begins with.
+    """
+
+    deed: Deed
+    text: str = ""
+    node: int = 0
+    files: tuple[Attachment, ...] = ()
+    begun: str = ""
 
 
 @dataclass(frozen=True)
@@ -21,7 +43,16 @@ class Asking:
     """A question that is being answered."""
 
     conversation: int
-    question: str
+    ask: Ask
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A row of the list: a conversation, and where in it the words are that were searched for."""
+
+    conversation: Conversation
+    node: int | None = None
+    excerpt: str = ""
 
 
 class Session(QtCore.QObject):
@@ -40,6 +71,7 @@ class Session(QtCore.QObject):
         self._one = Latest(operations, self)
         self._task: Task | None = None
         self._creating = False
+        self._words = ""
         self.stream = Stream(self)
         self.current: int | None = None
         self.asking: Asking | None = None
@@ -58,8 +90,18 @@ class Session(QtCore.QObject):
 
     def refresh(self) -> None:
         """Read the list and the open conversation again."""
-        self._list.ask(lambda ws: ws.history.all(), self.listed.emit)
+        self.list_again()
         self.reload()
+
+    def list_again(self) -> None:
+        """Read the list again."""
+        words = self._words
+        self._list.ask(lambda ws: _listed(ws, words), self.listed.emit)
+
+    def search(self, words: str) -> None:
+        """List only where these words were said; none of them lists everything."""
+        self._words = words.strip()
+        self.list_again()
 
     def reload(self) -> None:
         """Read the open conversation again."""
@@ -74,23 +116,23 @@ class Session(QtCore.QObject):
         self.current = number
         self.reload()
 
-    def send(self, question: str, chosen: Chosen) -> bool:
-        """Ask. False if there is nothing to ask, or an answer is on its way."""
-        if self.busy or not question.strip():
+    def ask(self, ask: Ask, setup: Setup) -> bool:
+        """Have something answered. False if it is nothing, or an answer is on its way."""
+        nothing = ask.deed in ("say", "resay") and not (ask.text.strip() or ask.files)
+        if self.busy or nothing:
             return False
         if self.current is not None:
-            self._ask(self.current, question, chosen)
+            self._ask(self.current, ask, setup)
             return True
         self._creating = True
 
         def made(conversation: Conversation) -> None:
             self._creating = False
             self.current = conversation.id
-            self._ask(conversation.id, question, chosen)
+            self._ask(conversation.id, ask, setup)
 
-        task = self._operations.change(
-            lambda ws, progress, cancel: ws.history.create(title_from(question))
-        )
+        title = title_from(ask.text or ask.files[0].name)
+        task = self._operations.change(lambda ws, progress, cancel: ws.history.create(title, setup))
         task.succeeded.connect(made)
         task.failed.connect(self._not_made)
         return True
@@ -100,9 +142,35 @@ class Session(QtCore.QObject):
         if self._task is not None:
             self._task.cancel()
 
+    def show_way(self, node: int) -> None:
+        """Show the way through this message instead of the one beside it."""
+        number = self.current
+        if number is not None and self.live is None:
+            self._operations.do(lambda ws: ws.history.show(number, node))
+
+    def delete_message(self, node: int) -> None:
+        """Delete a message of the open conversation, and what follows it."""
+        number = self.current
+        if number is not None and self.live is None:
+            self._operations.do(lambda ws: ws.history.delete_message(number, node))
+
+    def set_up(self, setup: Setup) -> None:
+        """Hold the open conversation in another way from its next answer on."""
+        number = self.current
+        if number is not None:
+            self._operations.do(lambda ws: ws.history.set_up(number, setup))
+
     def rename(self, number: int, title: str) -> None:
         """Give a conversation another title."""
         self._operations.do(lambda ws: ws.history.rename(number, title))
+
+    def pin(self, number: int, *, pinned: bool) -> None:
+        """Keep a conversation at the top of the list, or no longer."""
+        self._operations.do(lambda ws: ws.history.pin(number, pinned=pinned))
+
+    def export(self, number: int, out: Path, form: Form) -> None:
+        """Write a conversation to a file."""
+        self._operations.do(lambda ws: ws.export_conversation(number, out, form))
 
     def delete(self, number: int) -> None:
         """Delete a conversation, after the answer that it may be waiting for was stopped."""
@@ -114,21 +182,31 @@ class Session(QtCore.QObject):
         task = self._operations.answer(lambda ws, progress, cancel: ws.history.delete(number))
         task.failed.connect(self._operations.refused)
 
-    def _ask(self, number: int, question: str, chosen: Chosen) -> None:
-        self.asking = Asking(number, question)
-        self.stream.begin()
+    def _ask(self, number: int, ask: Ask, setup: Setup) -> None:
+        self.asking = Asking(number, ask)
+        self.stream.begin(ask.begun)
         self.began.emit(self.asking)
         feed = self.stream.feed
-        task = self._operations.answer(
-            lambda ws, progress, cancel: ws.talk.say(
-                number,
-                question,
-                chosen.sampling,
-                max_tokens=chosen.max_tokens,
-                on_text=feed,
-                cancel=cancel,
-            )
-        )
+
+        def work(workspace: Workspace, progress: Progress, cancel: CancelToken) -> Outcome[Message]:
+            workspace.history.set_up(number, setup)
+            talk = workspace.talk
+            match ask.deed:
+                case "say":
+                    return talk.say(
+                        number, ask.text, attachments=ask.files, on_text=feed, cancel=cancel
+                    )
+                case "resay":
+                    return talk.resay(
+                        number, ask.node, ask.text, attachments=ask.files, on_text=feed,
+                        cancel=cancel,
+                    )  # fmt: skip
+                case "again":
+                    return talk.again(number, ask.node, on_text=feed, cancel=cancel)
+                case "go_on":
+                    return talk.go_on(number, ask.node, on_text=feed, cancel=cancel)
+
+        task = self._operations.answer(work)
         task.succeeded.connect(self._answered)
         task.failed.connect(self._failed)
         self._task = task
@@ -154,3 +232,9 @@ class Session(QtCore.QObject):
     def _changed(self, changes: Changes) -> None:
         if changes.conversations:
             self.refresh()
+
+
+def _listed(workspace: Workspace, words: str) -> tuple[Listed, ...]:
+    if not words:
+        return tuple(Listed(c) for c in workspace.history.all())
+    return tuple(Listed(f.conversation, f.node, f.excerpt) for f in workspace.search(words))

@@ -24,10 +24,10 @@ class Stream(QtCore.QObject):
         self._timer.setInterval(_EVERY_MS)
         self._timer.timeout.connect(self._drain)
 
-    def begin(self) -> None:
-        """Start with nothing."""
+    def begin(self, begun: str = "") -> None:
+        """Start with nothing, or with an answer that goes on."""
         self._pieces.clear()
-        self.text = ""
+        self.text = begun
         self._timer.start(_EVERY_MS)
 
     def feed(self, piece: str) -> None:

@@ -3,13 +3,14 @@
 It follows the end only while the reader is at the end.
 """
 
+from collections import Counter
 from dataclasses import dataclass
-from itertools import takewhile
+from functools import partial
 
-from veneer_app.chat.bubbles import Answer, Question, divider
-from veneer_app.chat.turns import Divider, Entry, Turn
-from veneer_app.parts.controls import column, label, row, scrolled
-from veneer_app.qt import QtWidgets
+from veneer_app.chat.bubbles import Answer, Bubble, Question, divider
+from veneer_app.chat.turns import Divider, Entry, Forgotten, Turn
+from veneer_app.parts.controls import button, column, label, row, scrolled
+from veneer_app.qt import Qt, QtCore, QtWidgets, Signal
 
 _WIDTH = 760
 _NEAR = 32
@@ -19,12 +20,15 @@ _NEAR = 32
 class Live:
     """An answer on its way. `question` is None where it is among the entries already."""
 
-    question: str | None
+    question: Turn | None
     said: str
 
 
 class Transcript(QtWidgets.QWidget):
     """Shows entries; what stays the same is not built again."""
+
+    wished = Signal(object)
+    inspected = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,11 +41,12 @@ class Transcript(QtWidgets.QWidget):
         holder.setProperty("role", "clear")
         holder.setMaximumWidth(_WIDTH)
         holder.setLayout(self._list)
-        inside = QtWidgets.QWidget()
+        self._inside = QtWidgets.QWidget()
         across = row(None, holder, None, spacing=0)
         across.setStretch(1, 100)
-        inside.setLayout(column(across, None, spacing=0))
-        self.area = scrolled(inside, self.tr("Transcript"))
+        self._inside.setLayout(column(across, None, spacing=0))
+        self.area = scrolled(self._inside, self.tr("Transcript"))
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setLayout(column(self.area))
         self._follows = True
         bar = self.area.verticalScrollBar()
@@ -53,22 +58,25 @@ class Transcript(QtWidgets.QWidget):
         """The finished answers, oldest first."""
         return [w for _, w in self._shown if isinstance(w, Answer)]
 
+    @property
+    def questions(self) -> list[Question]:
+        """The questions that are kept, oldest first."""
+        return [w for _, w in self._shown if isinstance(w, Question)]
+
     def show_entries(self, entries: tuple[Entry, ...], live: Live | None = None) -> None:
         """Show exactly these, and then the answer that is on its way.
 
         A widget that showed a turn on its way goes on showing it when it is finished, so that
         nothing moves under the reader.
         """
-        pairs = zip(self._shown, entries, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0][0] == pair[1], pairs))
-        for _, widget in self._shown[same:]:
-            self._drop(widget)
-        del self._shown[same:]
-        for entry in entries[same:]:
-            widget = self._adopted(entry, finished=live is None)
+        kept = self._kept(entries)
+        for number, entry in enumerate(entries):
+            same = kept.get(entry)
+            widget = same.pop(0) if same else self._adopted(entry, finished=live is None)
             if widget is None:
-                widget = _widget(entry)
-                self._list.insertWidget(len(self._shown), widget)
+                widget = self._made(entry)
+            if self._list.indexOf(widget) != number:
+                self._list.insertWidget(number, widget)
             self._shown.append((entry, widget))
         if live is None:
             self._drop_extra()
@@ -91,8 +99,16 @@ class Transcript(QtWidgets.QWidget):
             self.live.say(text)
 
     def complain(self, sentence: str) -> None:
-        """Say at the end why there is no answer."""
-        self._add(label(sentence, "bad", wrap=True, selectable=True))
+        """Say at the end why there is no answer, and offer to try again."""
+        said = label(sentence, "bad", wrap=True, selectable=True)
+        last = self._shown[-1][1] if self._shown else None
+        if isinstance(last, Bubble):
+            again = button(self.tr("Try again"), "again", on_click=lambda: last.wish("again"))
+            said_and_again = QtWidgets.QWidget()
+            said_and_again.setLayout(column(said, row(again, None)))
+            self._add(said_and_again)
+        else:
+            self._add(said)
 
     def to_end(self) -> None:
         """Go to the end and follow it."""
@@ -100,21 +116,66 @@ class Transcript(QtWidgets.QWidget):
         bar = self.area.verticalScrollBar()
         bar.setValue(bar.maximum())
 
+    def reveal(self, node: int) -> None:
+        """Bring a message into sight, and the keyboard to it."""
+        for entry, widget in self._shown:
+            if isinstance(entry, Turn) and entry.node == node:
+                self._follows = False
+                # It has its place only after the layout has run.
+                QtCore.QTimer.singleShot(0, widget, partial(self._to, widget))
+                return
+
+    def _to(self, widget: QtWidgets.QWidget) -> None:
+        top = widget.mapTo(self._inside, QtCore.QPoint(0, 0)).y()
+        self.area.verticalScrollBar().setValue(top - _NEAR)
+        self.area.setFocus()
+
+    def _kept(self, entries: tuple[Entry, ...]) -> dict[Entry, list[QtWidgets.QWidget]]:
+        """The widgets that are needed again, by what they show. All others are dropped."""
+        wanted, kept = Counter(entries), dict[Entry, list[QtWidgets.QWidget]]()
+        for entry, widget in self._shown:
+            if wanted[entry]:
+                wanted[entry] -= 1
+                kept.setdefault(entry, []).append(widget)
+            else:
+                self._drop(widget)
+        self._shown = []
+        return kept
+
     def _adopted(self, entry: Entry, *, finished: bool) -> QtWidgets.QWidget | None:
         """The widget that shows this entry already, if it was on its way."""
         first = self._extra[0] if self._extra else None
-        if isinstance(entry, Divider) or first is None:
+        if not isinstance(entry, Turn) or not isinstance(first, Question | Answer):
             return None
-        asked = isinstance(first, Question) and (entry.role, entry.text) == ("user", first.said)
+        asked = isinstance(first, Question) and (entry.role, entry.text) == (
+            "user",
+            first.turn.text,
+        )
         answered = finished and first is self.live and entry.role == "assistant"
         if not asked and not answered:
             return None
-        if isinstance(first, Answer):
-            first.become(entry)
+        first.become(entry)
+        if first is self.live:
             self.live = None
         return self._extra.pop(0)
 
+    def _made(self, entry: Entry) -> QtWidgets.QWidget:
+        if isinstance(entry, Divider):
+            return divider(entry.title)
+        if isinstance(entry, Forgotten):
+            said = self.tr("The context is full: what is above is not told to the model any more")
+            return divider(said)
+        return self._bubble(Answer(entry) if entry.role == "assistant" else Question(entry))
+
+    def _bubble(self, made: Bubble) -> Bubble:
+        made.wished.connect(self.wished)
+        if isinstance(made, Answer):
+            made.inspected.connect(self.inspected)
+        return made
+
     def _add(self, widget: QtWidgets.QWidget) -> None:
+        if isinstance(widget, Bubble):
+            self._bubble(widget)
         self._extra.append(widget)
         self._list.addWidget(widget)
 
@@ -134,9 +195,3 @@ class Transcript(QtWidgets.QWidget):
     def _grown(self, low: int, high: int) -> None:
         if self._follows:
             self.area.verticalScrollBar().setValue(high)
-
-
-def _widget(entry: Entry) -> QtWidgets.QWidget:
-    if isinstance(entry, Divider):
-        return divider(entry.title)
-    return Answer(entry) if entry.role == "assistant" else Question(entry.text)

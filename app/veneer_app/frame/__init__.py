@@ -1,1 +1,4 @@
-"""What surrounds the places: `rail` (where to go), `topbar` (what is active), `drop` (files)."""
+"""What surrounds the places.
+
+`rail` (where to go), `topbar` (what is active), `pins` (stacks under keys), `drop` (files).
+"""

@@ -16,7 +16,10 @@ class DropOverlay(QtWidgets.QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAccessibleName(self.tr("Drop files to import them"))
         title = label(self.tr("Drop to import"), "title")
-        more = label(self.tr("GGUF models, LoRA adapters, PEFT folders; several at once"), "muted")
+        more = label(
+            self.tr("GGUF models, LoRA adapters, PEFT folders, stacks (.slm); several at once"),
+            "muted",
+        )
         for part in (title, more):
             part.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setLayout(column(None, title, more, None))

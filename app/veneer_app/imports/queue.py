@@ -95,6 +95,8 @@ class ImportQueue(QtCore.QObject):
         words = {
             ("base", False): self.tr("Base “{name}” is in the library."),
             ("adapter", False): self.tr("Adapter “{name}” is in the library."),
+            ("stack", False): self.tr("The stack “{name}” is here."),
+            ("stack", True): self.tr("The stack “{name}” was here already."),
             ("base", True): self.tr("Base “{name}” was here already."),
             ("adapter", True): self.tr("Adapter “{name}” was here already."),
         }

@@ -71,10 +71,15 @@ def _adapter(stored: StoredAdapter, report: CompatReport | None) -> LibraryRow:
     )
 
 
+def kind_word(kind: str) -> str:
+    """A kind of adapter as people write it."""
+    return _KINDS.get(kind, kind.replace("_", " "))
+
+
 def kind_of(row: LibraryRow) -> str:
     """What it is, in a word."""
     if isinstance(row.stored, StoredAdapter):
-        return _KINDS.get(row.stored.adapter.kind, row.stored.adapter.kind.replace("_", " "))
+        return kind_word(row.stored.adapter.kind)
     return translate("Library", "Base")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from veneer_app.parts.rows import MARK, SUBTITLE
+from veneer_app.parts.rows import CAP, MARK, SUBTITLE
 from veneer_app.qt import Qt, QtCore, Signal
 
 Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
@@ -13,12 +13,13 @@ _NOWHERE = QtCore.QModelIndex()
 
 @dataclass(frozen=True)
 class Line:
-    """One row. `mark` puts a dot beside it."""
+    """One row. `mark` puts a dot beside it, `cap` a key of the keyboard."""
 
     key: Hashable
     title: str
     subtitle: str = ""
     mark: bool = False
+    cap: str = ""
 
 
 class Lines(QtCore.QAbstractListModel):
@@ -67,7 +68,7 @@ class Lines(QtCore.QAbstractListModel):
             return line.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{line.title}, {line.subtitle}"
-        return {SUBTITLE: line.subtitle, MARK: line.mark}.get(role)
+        return {SUBTITLE: line.subtitle, MARK: line.mark, CAP: line.cap}.get(role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Rows can be edited if their titles are a person's."""

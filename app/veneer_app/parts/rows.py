@@ -6,9 +6,12 @@ from veneer_app.theme.tokens import current
 SUBTITLE = Qt.ItemDataRole.UserRole + 1
 MARK = Qt.ItemDataRole.UserRole + 2
 """True where the row is the active one: it gets a dot."""
+CAP = Qt.ItemDataRole.UserRole + 3
+"""The key that stands for the row, drawn as the cap of a key."""
 
 _HEIGHT = 48
 _MARGIN = 12
+_CAP = 18
 Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
 
 
@@ -29,6 +32,10 @@ class TwoLines(QtWidgets.QStyledItemDelegate):
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         _background(painter, area, option.state)
         text = area.adjusted(_MARGIN - 4, 5, -_MARGIN + 4, -5)
+        cap = str(index.data(CAP) or "")
+        if cap:
+            _cap(painter, text, cap, option.font)
+            text.setRight(text.right() - _CAP - 6)
         if index.data(MARK):
             _dot(painter, text)
             text.setRight(text.right() - 14)
@@ -58,6 +65,19 @@ def _dot(painter: QtGui.QPainter, text: QtCore.QRect) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QtGui.QColor(current().good))
     painter.drawEllipse(QtCore.QPoint(text.right() - 4, text.center().y()), 4, 4)
+
+
+def _cap(painter: QtGui.QPainter, text: QtCore.QRect, cap: str, font: QtGui.QFont) -> None:
+    tokens = current()
+    key = QtCore.QRect(text.right() - _CAP, text.center().y() - _CAP // 2, _CAP, _CAP)
+    painter.setPen(QtGui.QColor(tokens.border_strong))
+    painter.setBrush(QtGui.QColor(tokens.surface))
+    painter.drawRoundedRect(key, 4, 4)
+    smaller = QtGui.QFont(font)
+    smaller.setPointSizeF(font.pointSizeF() * 0.85)
+    painter.setFont(smaller)
+    painter.setPen(QtGui.QColor(tokens.muted))
+    painter.drawText(key, int(Qt.AlignmentFlag.AlignCenter), cap)
 
 
 def _line(

@@ -137,7 +137,10 @@ class SettingsPlace(QtWidgets.QWidget):
             workspace.change_settings(chosen)
             return chosen
 
-        self._operations.do(keep, self._operations.settings_changed.emit)
+        task = self._operations.change(lambda ws, progress, cancel: keep(ws))
+        task.succeeded.connect(self._operations.settings_changed.emit)
+        task.failed.connect(self._operations.refused)
+        task.failed.connect(lambda error: self._latest.ask(lambda ws: ws.settings, self._show))
 
     def _values(self) -> dict[str, Any]:
         return {

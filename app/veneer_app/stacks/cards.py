@@ -1,12 +1,13 @@
 """The cards of a stack: one for each adapter, and the base they lie on."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from veneer.adapters.compat import CompatReport
 from veneer.identity import Digest
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer_app import text
-from veneer_app.library.rows import tone_of, verdict
+from veneer_app.library.rows import kind_word, tone_of, verdict
 from veneer_app.parts import fields
 from veneer_app.parts.controls import (
     Elided,
@@ -17,13 +18,14 @@ from veneer_app.parts.controls import (
     row,
     set_role,
 )
-from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.stacks.draft import Layer
 from veneer_app.stacks.editor import Editor
 from veneer_app.stacks.strength import Strength
 from veneer_app.theme import icons
 
 ADAPTER_MIME = "application/x-veneer-adapter"
+_ROOMY = 560
 
 
 def adapter_mime(adapter: Digest) -> QtCore.QMimeData:
@@ -56,10 +58,26 @@ class Grip(QtWidgets.QLabel):
             drag.exec(Qt.DropAction.MoveAction)
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A layer as a card shows it.
+
+    `counts` is whether it is part of the composition, `used` the strength that a blend makes of
+    its own (None for the plain sum), `place` where it lies among `of`, bottom first.
+    """
+
+    layer: Layer
+    place: int = 0
+    of: int = 1
+    counts: bool = True
+    solo: bool = False
+    used: float | None = None
+    report: CompatReport | None = None
+    problem: str = ""
+
+
 class LayerCard(QtWidgets.QFrame):
     """One adapter: on or off, its strength, its place, and whether it fits. Alt+arrows move it."""
-
-    hovered = Signal()
 
     def __init__(self, stored: StoredAdapter, editor: Editor) -> None:
         super().__init__()
@@ -67,36 +85,70 @@ class LayerCard(QtWidgets.QFrame):
         self._editor = editor
         name = text.plain(stored.name, 60)
         self.setAccessibleName(self.tr("Adapter {name}").format(name=name))
+        self._default = stored.default_scale
         self.on = QtWidgets.QCheckBox()
         self.on.setAccessibleName(self.tr("{name} is on").format(name=name))
         self.on.setToolTip(self.tr("On or off"))
         self.name = Elided(name, "heading")
+        self.kind = label(kind_word(stored.adapter.kind), "badge")
         self.badge = label(role="badge")
+        self.bytes = label(text.size(stored.size), "muted")
         self.problem = label(role="bad", wrap=True, selectable=True)
         self.strength = Strength(name)
+        self.used = label(role="muted")
+        self.solo = icon_button("solo", self.tr("Only {name} (solo)").format(name=name))
+        self.solo.setCheckable(True)
+        self.reset = icon_button("again", "")
         self.up = icon_button("up", self.tr("Move {name} up").format(name=name))
         self.down = icon_button("down", self.tr("Move {name} down").format(name=name))
         self.gone = icon_button("close", self.tr("Take {name} out").format(name=name))
         self._arrange()
         self._connect()
+        self.show_stored(stored)
 
-    def show_layer(
-        self, layer: Layer, report: CompatReport | None, place: int, of: int, problem: str
-    ) -> None:
-        """Show a layer, its verdict, and what else went wrong with it."""
-        self.on.blockSignals(True)
-        self.on.setChecked(layer.on)
-        self.on.blockSignals(False)
+    @property
+    def controls(self) -> tuple[QtWidgets.QWidget, ...]:
+        """What the Tab key goes through, in its order."""
+        head = (self.on, self.solo, self.reset, self.up, self.down, self.gone)
+        return (*head, self.strength.slider, self.strength.field)
+
+    def show_stored(self, stored: StoredAdapter) -> None:
+        """What its owner calls it and how strong it usually is, which may have changed."""
+        name = text.plain(stored.name, 60)
+        self._default = stored.default_scale
+        self.name.setText(name)
+        words = self.tr("Back to the default strength of {name}, {scale}")
+        said = words.format(name=name, scale=text.scale(stored.default_scale))
+        self.reset.setAccessibleName(said)
+        self.reset.setToolTip(escaped(said))
+
+    def show_layer(self, shown: Shown) -> None:
+        """Show the layer as it is now."""
+        layer, report = shown.layer, shown.report
+        for box, checked in ((self.on, layer.on), (self.solo, shown.solo)):
+            box.blockSignals(True)
+            box.setChecked(checked)
+            box.blockSignals(False)
         self.strength.set_value(layer.scale)
         self.strength.setEnabled(layer.on)
-        self.up.setEnabled(place < of - 1)
-        self.down.setEnabled(place > 0)
+        self.reset.setEnabled(layer.scale != self._default)
+        self.up.setEnabled(shown.place < shown.of - 1)
+        self.down.setEnabled(shown.place > 0)
+        self.used.setVisible(shown.used is not None)
+        self.used.setText("" if shown.used is None else f"→ {shown.used:.2f}")
         refused = report is not None and not report.ok
-        said = verdict(report) if report is not None and refused else problem
+        said = verdict(report) if report is not None and refused else shown.problem
         self.problem.setText(said)
         self.problem.setVisible(bool(said))
         self._show_badge(report)
-        set_role(self, "card-bad" if said and layer.on else "card" if layer.on else "card-off")
+        counts = "card" if shown.counts else "card-off"
+        set_role(self, "card-bad" if said and shown.counts else counts)
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
+        """In a narrow window its name matters more than its size and kind."""
+        super().resizeEvent(event)
+        for part in (self.kind, self.bytes):
+            part.setVisible(event.size().width() >= _ROOMY)
 
     def _show_badge(self, report: CompatReport | None) -> None:
         self.badge.setVisible(report is not None)
@@ -109,8 +161,15 @@ class LayerCard(QtWidgets.QFrame):
             set_role(self.badge, "badge" if tone == "text" else f"badge-{tone}")
 
     def _arrange(self) -> None:
-        head = row(self.on, self.name, self.badge, None, self.up, self.down, self.gone, spacing=6)
-        inside = column(head, self.strength, self.problem, spacing=4)
+        self.used.setMinimumWidth(48)
+        self.used.setToolTip(self.tr("The strength that the blend gives it"))
+        tools = row(self.solo, self.reset, self.up, self.down, self.gone, spacing=4)
+        about = row(self.on, self.name, self.kind, self.badge, self.bytes, None, spacing=8)
+        head = row(about, tools)
+        head.setStretch(0, 1)
+        strength = row(self.strength, self.used)
+        strength.setStretch(0, 1)
+        inside = column(head, strength, self.problem, spacing=4)
         layout = row(Grip(self.adapter), inside, spacing=8)
         layout.setContentsMargins(8, 8, 12, 8)
         self.setLayout(layout)
@@ -118,6 +177,8 @@ class LayerCard(QtWidgets.QFrame):
     def _connect(self) -> None:
         editor, adapter = self._editor, self.adapter
         self.on.toggled.connect(lambda on: editor.set_on(adapter, on))
+        self.solo.toggled.connect(lambda: editor.set_solo(adapter))
+        self.reset.clicked.connect(lambda: editor.set_scale(adapter, self._default))
         self.strength.chosen.connect(lambda value: editor.set_scale(adapter, value))
         self.up.clicked.connect(lambda: editor.nudge(adapter, up=True))
         self.down.clicked.connect(lambda: editor.nudge(adapter, up=False))

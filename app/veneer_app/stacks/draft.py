@@ -1,6 +1,8 @@
 """A stack while it is being edited: immutable values and the edits that give new ones.
 
-Layers are bottom first, as in the manifest. One that is off is not part of the composition.
+Layers are bottom first, as in the manifest. One that is off is not part of the composition, and
+while one plays solo no other is. `parts` has the strengths that will be used: those of the layers
+or, in a blend, the same proportions within a budget.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +13,8 @@ from veneer.identity import Digest
 from veneer_app import text
 
 LIMIT = 100.0
+BUDGET_LIMIT = 10.0
+_BLEND_DIGITS = 4
 translate = text.translate
 
 
@@ -30,11 +34,23 @@ class Draft:
     name: str = ""
     base: Digest | None = None
     layers: tuple[Layer, ...] = ()
+    solo: Digest | None = None
+    blend: float | None = None
+    """What the strengths of a blend add up to, signs left aside; None for the plain sum."""
 
     @property
     def parts(self) -> tuple[tuple[Digest, float], ...]:
-        """The adapters that count, for the engine."""
-        return tuple((layer.adapter, layer.scale) for layer in self.layers if layer.on)
+        """The adapters that count and the strengths that will be used, for the engine."""
+        heard = [layer for layer in self.layers if self.counts(layer)]
+        total = sum(abs(layer.scale) for layer in heard)
+        if self.blend is None or total == 0:
+            return tuple((layer.adapter, layer.scale) for layer in heard)
+        share = self.blend / total
+        return tuple((la.adapter, round(la.scale * share, _BLEND_DIGITS) + 0.0) for la in heard)
+
+    def counts(self, layer: Layer) -> bool:
+        """Whether a layer is part of the composition."""
+        return layer.on and (self.solo is None or self.solo == layer.adapter)
 
     def means(self, other: "Draft") -> bool:
         """Whether both are the same composition under the same name."""
@@ -68,7 +84,8 @@ def with_adapter(draft: Draft, adapter: Digest, scale: float, at: int | None = N
 
 def without(draft: Draft, adapter: Digest) -> Draft:
     """Without an adapter."""
-    return replace(draft, layers=tuple(la for la in draft.layers if la.adapter != adapter))
+    kept = tuple(la for la in draft.layers if la.adapter != adapter)
+    return replace(draft, layers=kept, solo=None if draft.solo == adapter else draft.solo)
 
 
 def with_scale(draft: Draft, adapter: Digest, scale: float) -> Draft:
@@ -78,8 +95,22 @@ def with_scale(draft: Draft, adapter: Digest, scale: float) -> Draft:
 
 
 def with_on(draft: Draft, adapter: Digest, on: bool) -> Draft:
-    """With an adapter switched on or off."""
-    return _changed(draft, adapter, lambda layer: replace(layer, on=on))
+    """With an adapter switched on or off. One that plays solo and goes off is solo no more."""
+    changed = _changed(draft, adapter, lambda layer: replace(layer, on=on))
+    return changed if on or draft.solo != adapter else replace(changed, solo=None)
+
+
+def with_solo(draft: Draft, adapter: Digest) -> Draft:
+    """With an adapter alone, or with the others again if it was."""
+    if draft.solo == adapter:
+        return replace(draft, solo=None)
+    return replace(with_on(draft, adapter, on=True), solo=adapter)
+
+
+def with_blend(draft: Draft, budget: float | None) -> Draft:
+    """As a blend within a budget, or (None) as the plain sum."""
+    kept = None if budget is None else round(max(0.0, min(BUDGET_LIMIT, budget)), 2)
+    return replace(draft, blend=kept)
 
 
 def moved(draft: Draft, adapter: Digest, to: int) -> Draft:
@@ -87,7 +118,7 @@ def moved(draft: Draft, adapter: Digest, to: int) -> Draft:
     here = draft.place_of(adapter)
     if here is None:
         return draft
-    rest = without(draft, adapter).layers
+    rest = tuple(la for la in draft.layers if la.adapter != adapter)
     place = max(0, min(len(rest), to - 1 if to > here + 1 else to))
     return replace(draft, layers=(*rest[:place], draft.layers[here], *rest[place:]))
 

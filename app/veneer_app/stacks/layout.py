@@ -18,15 +18,18 @@ from veneer_app.parts.controls import (
 from veneer_app.parts.lines import Line, Lines
 from veneer_app.parts.rows import two_line_list
 from veneer_app.qt import QtWidgets
-from veneer_app.stacks.draft import Draft
+from veneer_app.stacks.draft import BUDGET_LIMIT, Draft
 from veneer_app.stacks.editor import Editor
 from veneer_app.stacks.lists import AdapterLines
+from veneer_app.stacks.memory import Memory
+from veneer_app.stacks.menu import StackMenu
 from veneer_app.stacks.pile import Pile
 from veneer_app.stacks.steps import Steps
 from veneer_app.switch import Switch
 
 _LISTS = 232
 _MOST_OFFERED = 30
+DEFAULT_BUDGET = 1.0
 translate = text.translate
 
 
@@ -34,7 +37,7 @@ class StacksLayout:
     """The controls of the Stacks. They do nothing by themselves; the place connects them."""
 
     def __init__(self, parent: QtWidgets.QWidget, editor: Editor, switch: Switch) -> None:
-        self.stack_model = Lines(parent)
+        self.stack_model = Lines(parent, editable=True)
         self.stacks = two_line_list(translate("Stacks", "Saved stacks"))
         self.stacks.setModel(self.stack_model)
         self.new = icon_button("plus", translate("Stacks", "New stack"))
@@ -50,14 +53,30 @@ class StacksLayout:
             translate("Stacks", "Name this stack"),
             "heading",
         )
+        self.undo = icon_button("undo", translate("Stacks", "Undo (Ctrl+Z)"))
+        self.redo = icon_button("redo", translate("Stacks", "Redo (Ctrl+Shift+Z)"))
+        self.more = icon_button("more", translate("Stacks", "More about this stack"))
+        self.menu = StackMenu(self.more)
+        self.more.setMenu(self.menu)
+        self.more.setPopupMode(QtWidgets.QToolButton.ToolButtonPopupMode.InstantPopup)
         self.save = button(translate("Stacks", "Save"), tip="Ctrl+S")
         self.activate = button(
             translate("Stacks", "Activate"), "play", kind="primary", tip="Ctrl+Return"
         )
-        self.remove = icon_button("trash", translate("Stacks", "Remove this stack"))
+        self.combine = fields.choice(
+            translate("Stacks", "How the adapters are combined"),
+            [(translate("Stacks", "Sum"), False), (translate("Stacks", "Blend"), True)],
+        )
+        self.combine.setToolTip(
+            translate("Stacks", "Blend shares a budget among the adapters by their strengths")
+        )
+        self.budget = fields.decimal(
+            translate("Stacks", "What the strengths of the blend add up to"), 0.05, BUDGET_LIMIT
+        )
         self.adder = button(translate("Stacks", "Add adapter"), "plus")
         self.adder.setMenu(QtWidgets.QMenu(self.adder))
         self.against = Elided(role="muted")
+        self.memory = Memory()
         self.steps = Steps(switch)
         self.problem = label(role="bad", wrap=True, selectable=True)
         self.problem.hide()
@@ -88,12 +107,21 @@ class StacksLayout:
         if index != self.stacks.currentIndex():
             self.stacks.setCurrentIndex(index)
 
-    def show_head(self, draft: Draft, dirty: bool) -> None:
+    def show_head(self, draft: Draft, editor: Editor) -> None:
         """Name and buttons."""
         if self.name.text() != draft.name:
             self.name.setText(draft.name)
-        self.save.setEnabled(dirty and draft.base is not None)
-        self.remove.setEnabled(bool(draft.name))
+        self.save.setEnabled(editor.dirty and draft.base is not None)
+        self.menu.allow(saved=bool(editor.key), possible=draft.base is not None)
+        self.show_blend(draft.blend)
+
+    def show_blend(self, budget: float | None) -> None:
+        """Sum, or blend and its budget."""
+        fields.choose(self.combine, budget is not None)
+        self.budget.setVisible(budget is not None)
+        self.budget.blockSignals(True)
+        self.budget.setValue(budget if budget is not None else DEFAULT_BUDGET)
+        self.budget.blockSignals(False)
 
     def offer(self, adapters: Sequence[StoredAdapter]) -> None:
         """Fill the menu of the add button. The list has those that do not fit in here."""
@@ -125,12 +153,15 @@ class StacksLayout:
         return made
 
     def _make_editor(self) -> QtWidgets.QWidget:
-        head = row(self.name, self.remove, self.save, self.activate)
+        tools = row(self.undo, self.redo, self.more, spacing=4)
+        head = row(self.name, tools, self.save, self.activate)
         head.setStretch(0, 1)
         # Beside a field, whose text begins after its frame and padding.
-        under = row(10, self.against, self.adder, spacing=0)
+        under = row(10, self.against, self.combine, self.budget, self.adder)
         under.setStretch(1, 1)
-        top = column(head, under, self.steps, self.problem, spacing=8)
+        memory = row(10, self.memory, spacing=0)
+        memory.setStretch(1, 1)
+        top = column(head, under, memory, self.steps, self.problem, spacing=8)
         top.setContentsMargins(14, 16, 24, 0)
         made = QtWidgets.QWidget()
         made.setLayout(column(top, scrolled(self.pile, translate("Stacks", "Cards")), spacing=8))

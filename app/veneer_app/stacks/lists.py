@@ -18,7 +18,13 @@ def stack_lines(now: StacksNow, key: str, draft: Draft, dirty: bool) -> tuple[Li
     """The saved stacks, the one being edited marked if it has unsaved edits."""
     active = now.active.composition.id if now.active is not None else None
     lines = [
-        Line(c.name or "", _name(c.name or "", key, dirty), _made_of(c, now), c.id == active)
+        Line(
+            c.name or "",
+            _name(c.name or "", key, dirty),
+            _made_of(c, now),
+            c.id == active,
+            str(now.key_of(c.name or "") or ""),
+        )
         for c in now.saved
     ]
     if not key:

@@ -7,7 +7,7 @@ from veneer.identity import Digest
 from veneer_app.parts.controls import column, label
 from veneer_app.qt import QtCore, QtGui, QtWidgets
 from veneer_app.reads import StacksNow
-from veneer_app.stacks.cards import ADAPTER_MIME, BaseCard, LayerCard
+from veneer_app.stacks.cards import ADAPTER_MIME, BaseCard, LayerCard, Shown
 from veneer_app.stacks.draft import Draft
 from veneer_app.stacks.editor import Editor
 from veneer_app.theme.tokens import current
@@ -58,19 +58,33 @@ class Pile(QtWidgets.QWidget):
         layers = [layer for layer in draft.layers if layer.adapter in stored]
         wanted = [layer.adapter for layer in reversed(layers)]
         for gone in set(self.cards) - set(wanted):
-            card = self.cards.pop(gone)
-            self._layers.removeWidget(card)
-            card.hide()
-            card.deleteLater()
+            self._drop(gone)
         for adapter in wanted:
             if adapter not in self.cards:
                 self.cards[adapter] = LayerCard(stored[adapter], self._editor)
+            self.cards[adapter].show_stored(stored[adapter])
         self._order(wanted)
+        used = dict(draft.parts) if draft.blend is not None else {}
         for place, layer in enumerate(layers):
-            report, problem = self._reports.get(layer.adapter), self._problems.get(layer.adapter)
-            card = self.cards[layer.adapter]
-            card.show_layer(layer, report, place, len(layers), problem or "")
+            self.cards[layer.adapter].show_layer(
+                Shown(
+                    layer,
+                    place,
+                    len(layers),
+                    draft.counts(layer),
+                    draft.solo == layer.adapter,
+                    used.get(layer.adapter),
+                    self._reports.get(layer.adapter),
+                    self._problems.get(layer.adapter, ""),
+                )
+            )
         self.hint.setVisible(not layers)
+
+    def _drop(self, adapter: Digest) -> None:
+        card = self.cards.pop(adapter)
+        self._layers.removeWidget(card)
+        card.hide()
+        card.deleteLater()
 
     def _order(self, wanted: list[Digest]) -> None:
         found = (self._layers.itemAt(n) for n in range(self._layers.count()))
@@ -85,9 +99,7 @@ class Pile(QtWidgets.QWidget):
         """The Tab key follows the cards from top to bottom."""
         before: QtWidgets.QWidget | None = None
         for adapter in wanted:
-            card = self.cards[adapter]
-            parts = (card.on, card.up, card.down, card.gone, card.strength.slider)
-            for part in (*parts, card.strength.field):
+            for part in self.cards[adapter].controls:
                 if before is not None:
                     self.setTabOrder(before, part)
                 before = part

@@ -4,19 +4,22 @@ What is shown here is the draft; the engine hears of it when it is saved or acti
 """
 
 from veneer.demo import embedded_base
-from veneer.identity import Digest, short
+from veneer.errors import VeneerError
+from veneer.identity import Digest
 from veneer.store.changes import Changes
 from veneer_app import reads, text
 from veneer_app.operations import Latest
-from veneer_app.parts.ask import confirm
 from veneer_app.parts.controls import button
 from veneer_app.parts.empty import Empty
-from veneer_app.qt import QtCore, QtGui, QtWidgets, Signal
+from veneer_app.parts.keys import key
+from veneer_app.qt import QtCore, QtWidgets, Signal
 from veneer_app.services import Services
 from veneer_app.stacks.draft import Draft, difference, draft_of
 from veneer_app.stacks.editor import Editor
-from veneer_app.stacks.layout import StacksLayout
+from veneer_app.stacks.layout import DEFAULT_BUDGET, StacksLayout
 from veneer_app.stacks.lists import adapter_lines, stack_lines
+from veneer_app.stacks.menu import StackMenu
+from veneer_app.stacks.shelf import Shelf
 from veneer_app.switch import SwitchState
 
 
@@ -32,9 +35,12 @@ class StacksPlace(QtWidgets.QWidget):
         self._operations = services.operations
         self._latest = Latest(services.operations, self)
         self._fits = Latest(services.operations, self)
+        self._room = Latest(services.operations, self)
         self._now = reads.StacksNow()
         self._judged: tuple[object, ...] = ()
+        self._asked_room: tuple[object, ...] = ()
         self.editor = Editor(self)
+        self.shelf = Shelf(self, services.operations, self.editor)
         self.parts = StacksLayout(self, self.editor, services.switch)
         self.empty = Empty(
             "stacks",
@@ -52,7 +58,7 @@ class StacksPlace(QtWidgets.QWidget):
 
     def open_stack(self, name: str) -> None:
         """Edit a saved stack."""
-        found = next((c for c in self._now.saved if c.name == name), None)
+        found = self._now.stack(name)
         if found is not None:
             self.editor.open(name, draft_of(found))
 
@@ -63,41 +69,11 @@ class StacksPlace(QtWidgets.QWidget):
         self.editor.start(base or next(iter(known), None))
         self.parts.name.setFocus()
 
-    def save(self) -> None:
-        """Save the draft under its name."""
-        draft = self.editor.draft
-        if draft.base is None:
-            return
-        name = draft.name.strip()
-        if not name:
-            self.parts.ask_for_name()
-            return
-        base = draft.base
-        self._operations.do(
-            lambda ws: ws.compose(base, draft.parts, name=name), lambda made: self._saved(made.name)
-        )
-
     def activate(self) -> None:
         """Activate what is shown, saved or not."""
         draft = self.editor.draft
         if draft.base is not None:
             self._services.switch.to_parts(draft.base, draft.parts, draft.name)
-
-    def remove(self) -> None:
-        """Ask, then remove the stack; what it is made of stays."""
-        name = self.editor.key
-        if not name:
-            self._open_something()
-            return
-        confirm(
-            self,
-            self.tr("Remove the stack “{name}”?").format(name=text.plain(name, 60)),
-            self.tr("Its adapters stay in the library, and the history stays as it is."),
-            self.tr("Remove"),
-            lambda: self._operations.do(
-                lambda ws: ws.stacks.forget(name), lambda _: self._removed(name)
-            ),
-        )
 
     def _offer_beginnings(self) -> None:
         bring = self.tr("Import files…")
@@ -107,63 +83,103 @@ class StacksPlace(QtWidgets.QWidget):
             self.empty.add(button(use, "base", on_click=self._services.use_embedded))
 
     def _connect(self) -> None:
-        parts = self.parts
+        parts, shelf = self.parts, self.shelf
         self.editor.edited.connect(self._edited)
         self._operations.changed.connect(self._changed)
+        self._operations.settings_changed.connect(self._weigh_again)
         self._services.switch.stated.connect(self._switched)
+        shelf.nameless.connect(parts.ask_for_name)
+        shelf.gone.connect(self._removed)
         parts.stacks.selectionModel().currentRowChanged.connect(self._select)
+        parts.stack_model.renamed.connect(self._rename)
         parts.search.textChanged.connect(self._show_adapters)
         parts.adapters.activated.connect(lambda index: self._add(parts.adapter_model.key_at(index)))
         parts.adder.menu().triggered.connect(lambda action: self._add(action.data()))
         parts.new.clicked.connect(self.new_stack)
-        parts.save.clicked.connect(self.save)
+        parts.save.clicked.connect(shelf.save)
         parts.activate.clicked.connect(self.activate)
-        parts.remove.clicked.connect(self.remove)
+        undo = self.editor.undo
+        for tool, act, can, possible in (
+            (parts.undo, undo.undo, undo.canUndo, undo.canUndoChanged),
+            (parts.redo, undo.redo, undo.canRedo, undo.canRedoChanged),
+        ):
+            tool.setEnabled(can())
+            tool.clicked.connect(act)
+            possible.connect(tool.setEnabled)
         parts.name.textEdited.connect(self.editor.rename)
+        parts.combine.currentIndexChanged.connect(self._combine)
+        parts.budget.valueChanged.connect(self.editor.set_blend)
+        self._connect_menu(parts.menu)
+        self._connect_keys()
+
+    def _connect_menu(self, menu: StackMenu) -> None:
+        menu.duplicate.triggered.connect(self.shelf.duplicate)
+        menu.rename.triggered.connect(self._rename_here)
+        menu.export.triggered.connect(self.shelf.export)
+        menu.remove.triggered.connect(self.shelf.remove)
+        menu.pin_wanted.connect(self.shelf.pin)
+
+    def _connect_keys(self) -> None:
         for keys, act in (
-            ("Ctrl+S", self.save),
+            ("Ctrl+S", self.shelf.save),
             ("Ctrl+Return", self.activate),
             ("Ctrl+Z", self.editor.undo.undo),
             ("Ctrl+Shift+Z", self.editor.undo.redo),
+            ("Ctrl+Y", self.editor.undo.redo),
+            ("Ctrl+D", self.shelf.duplicate),
+            ("Ctrl+N", self.new_stack),
         ):
-            shortcut = QtGui.QShortcut(QtGui.QKeySequence(keys), self)
-            shortcut.setContext(QtCore.Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.activated.connect(act)
+            key(self, keys, act)
 
     def _changed(self, changes: Changes) -> None:
         if changes.bases or changes.adapters or changes.compositions or changes.generations:
             if changes.adapters:
                 self._judged = ()
+            # What runs already needs no more memory, so each switch changes what there is.
+            self._asked_room = ()
             self.refresh()
 
     def _show(self, now: reads.StacksNow) -> None:
-        self._now = now
+        self._now = self.shelf.now = now
         self.parts.show_editor(bool(now.bases))
         self.parts.pile.show_now(now)
         self._show_adapters()
         for saved in now.saved:
             self.editor.reread(saved.name or "", draft_of(saved))
-        gone = self.editor.key and all(c.name != self.editor.key for c in now.saved)
+        gone = self.editor.key and now.stack(self.editor.key) is None
+        if gone:
+            self.editor.forget(self.editor.key)
         if gone or (self.editor.draft == Draft() and now.bases):
             self._open_something()
         else:
             self._edited(self.editor.draft)
 
-    def _open_something(self) -> None:
+    def _open_something(self, without: str | None = None) -> None:
         active = self._now.active.composition.name if self._now.active is not None else None
-        names = [c.name or "" for c in self._now.saved]
+        names = [c.name or "" for c in self._now.saved if c.name != without]
         if active in names or names:
             self.open_stack(active if active in names and active else names[0])
         else:
             self.editor.start(next((b.digest for b in self._now.bases), None))
 
-    def _saved(self, name: str | None) -> None:
-        self.editor.rename(name or "")
-        self.editor.saved_as(name or "")
-
     def _removed(self, name: str) -> None:
         self.editor.forget(name)
-        self._open_something()
+        if name == self.editor.key:
+            self._open_something(without=name)
+
+    def _rename(self, old: str, new: str) -> None:
+        if old:
+            self.shelf.rename(old, new)
+        else:
+            self.editor.rename(new)
+
+    def _rename_here(self) -> None:
+        self.parts.stacks.setFocus()
+        self.parts.stacks.edit(self.parts.stacks.currentIndex())
+
+    def _combine(self) -> None:
+        blend = self.parts.combine.currentData()
+        self.editor.set_blend(DEFAULT_BUDGET if blend else None)
 
     def _select(self, index: QtCore.QModelIndex) -> None:
         key = self.parts.stack_model.key_at(index)
@@ -179,11 +195,28 @@ class StacksPlace(QtWidgets.QWidget):
         dirty = self.editor.dirty
         lines = stack_lines(self._now, self.editor.key, draft, dirty)
         self.parts.show_stacks(lines, self.editor.key)
-        self.parts.show_head(draft, dirty)
+        self.parts.show_head(draft, self.editor)
+        self.parts.menu.show_pins(self._now.pins, self.editor.key)
         active = self._now.active
         running = draft_of(active.composition) if active is not None else None
         self.parts.against.setText(difference(draft, running, self._now.names))
         self._judge(draft)
+        self._weigh(draft)
+
+    def _weigh_again(self) -> None:
+        self._asked_room = ()
+        self._weigh(self.editor.draft)
+
+    def _weigh(self, draft: Draft) -> None:
+        """Ask how much memory it needs, but only when it needs another amount."""
+        known = {a.digest for a in self._now.adapters}
+        base, adapters = draft.base, [a for a, _ in draft.parts if a in known]
+        wanted = (base, *adapters)
+        if base is None or not self._knows(base):
+            self.parts.memory.show_room(None)
+        elif wanted != self._asked_room:
+            self._asked_room = wanted
+            self._room.ask(lambda ws: ws.room(base, adapters), self.parts.memory.show_room)
 
     def _judge(self, draft: Draft) -> None:
         """Ask how the adapters fit, but only when the base or the adapters are others."""
@@ -208,9 +241,10 @@ class StacksPlace(QtWidgets.QWidget):
         self.parts.problem.setVisible(state.status == "failed" and not self._blame(state))
 
     def _blame(self, state: SwitchState) -> dict[Digest, str]:
-        """The adapters that an error names, with its sentence."""
-        if state.status != "failed" or state.error is None:
+        """The adapter that an error is about, with its sentence."""
+        error = state.error
+        if state.status != "failed" or not isinstance(error, VeneerError) or error.digest is None:
             return {}
-        said = text.reason(state.error)
-        names = {a: self._now.names.get(a, short(a)) for a, _ in self.editor.draft.parts}
-        return {adapter: said for adapter, name in names.items() if f"“{name}”" in said}
+        at_fault = Digest(error.digest)
+        here = self.editor.draft.place_of(at_fault) is not None
+        return {at_fault: text.reason(error)} if here else {}

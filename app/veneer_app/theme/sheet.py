@@ -60,6 +60,7 @@ QFrame[role="line"] { background: $border; border: none; max-height: 1px; min-he
 QFrame[role="drop"] { background: transparent; border: 2px dashed $border_strong;
     border-radius: 12px; }
 QFrame[role="inset"] { background: $raised; border: none; border-radius: 6px; }
+QFrame[role="code"] { background: $code; border: 1px solid $border; border-radius: 8px; }
 QFrame[role="composer"] { background: $surface; border: 2px solid $border; border-radius: 12px; }
 QFrame[role="composer"][focused="true"] { border-color: $accent; }
 
@@ -117,6 +118,7 @@ QLineEdit[role="heading"] { font-size: 13pt; font-weight: 600; border-color: tra
     background: transparent; }
 QLineEdit[role="heading"]:hover { border-color: $border; }
 QLineEdit[role="heading"]:focus { border-color: $accent; background: $surface; }
+QPlainTextEdit[role="code"] { border: none; background: transparent; padding: 0; }
 QPlainTextEdit[role="composer"] { border: none; background: transparent; padding: 0; }
 QTextBrowser { background: transparent; border: none; selection-background-color: $accent;
     selection-color: $on_accent; }

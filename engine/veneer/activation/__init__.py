@@ -6,6 +6,7 @@ Must hold:
 - the commit is one SQLite transaction: before it the old generation is active, after it the new;
 - a pair of adapter and base of which only the shapes fit is activated first with a confirmation,
   which is written in the same transaction as the request;
+- where the settings require it, nothing that a person asks for runs without a trusted signature;
 - the worker serves only what is committed, or what is being proven and answers nobody.
 
 REQUESTED -> VALIDATED -> STAGED -> COMMITTED, or ABORTED with a reason from any of the first

@@ -17,10 +17,13 @@ from veneer.activation.confirmation import Confirmations
 from veneer.activation.journal import Generation, Journal, Requester, State
 from veneer.activation.running import Prepared, Running, Timings, step
 from veneer.activation.strikes import Strikes
+from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import (
     Answering,
+    Damaged,
     FellBack,
+    NotFound,
     NothingActive,
     NothingToRollBack,
     RuntimeCrashed,
@@ -31,7 +34,7 @@ from veneer.errors import (
 from veneer.identity import Digest, short
 from veneer.runtime.client import RuntimeClient
 from veneer.store.changes import Changes, Outcome
-from veneer.store.settings import SettingsShelf
+from veneer.store.settings import Settings, SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
 
 _RuntimeLost = (RuntimeCrashed, RuntimeTimeout)
@@ -55,6 +58,7 @@ class Activator:
         self,
         journal: Journal,
         confirmations: Confirmations,
+        signatures: Signatures,
         stacks: Stacks,
         running: Running,
         runtime: RuntimeClient,
@@ -62,6 +66,7 @@ class Activator:
     ) -> None:
         self._journal = journal
         self._confirmations = confirmations
+        self._signatures = signatures
         self._stacks = stacks
         self._running = running
         self._runtime = runtime
@@ -103,21 +108,22 @@ class Activator:
             with step({}, "request"):
                 number = self._journal.request(composition.id, by, restores, confirmed)
             with self._aborting(number, composition):
+                # What recovery goes back to was let in when a person activated it.
+                if by != "recovery":
+                    with step({}, "validate"):
+                        self._signatures.require(composition)
                 prepared = self._running.prepare(composition, timings, progress, cancel)
-                self._journal.advance(number, "VALIDATED")
+                with step({}, "plan"):
+                    self._journal.advance(number, "VALIDATED")
                 with self._runtime.switching():
                     self._running.stage(prepared, timings, cancel)
                     with step(timings, "commit"):
-                        self._journal.advance(number, "STAGED")
+                        self._proven(number, composition)
                         if cancel is not None:
                             cancel.check()
                         self._journal.commit(number, timings)
                     self._publish(number, prepared, timings)
-            if composition.suspect is not None:
-                self._stacks.mark_suspect(composition.id, None)
-            done = msgspec.structs.replace(
-                _activation(self._journal.get(number), changed=True), timings_ms=timings
-            )
+            done = _activation(number, composition.id, timings, changed=True)
             return Outcome(done, _changes(number, composition.id))
 
     def rollback(
@@ -189,12 +195,22 @@ class Activator:
     ) -> None:
         """Run a composition in another worker, as no generation. The caller closes the worker.
 
-        `confirm_base` holds for this once. Raises `ConfirmBase`, or as `activate` does.
+        `confirm_base` holds for this once. Raises `ConfirmBase`, `Untrusted`, or as `activate`
+        does.
         """
+        self._signatures.require(composition)
         self._confirmations.require(composition.manifest, given=confirm_base)
         prepared = self._running.prepare(composition, {}, cancel=cancel, runtime=runtime)
         runtime.stage(prepared.plan, prepared.limits, cancel)
         runtime.publish(0)
+
+    def require_room(self, chosen: Settings) -> None:
+        """Raise `OverBudget` if the active composition could not run with these settings."""
+        active = self._journal.active()
+        if active is not None:
+            # Of what is not here any more the next activation tells.
+            with suppress(NotFound, Damaged):
+                self._running.require_room(self._stacks.get(active.composition), chosen)
 
     def stop(self) -> None:
         """End the worker. What is active stays active."""
@@ -217,7 +233,8 @@ class Activator:
     ) -> Outcome[Activation]:
         if self._running.anything:
             self.ensure_running(cancel)
-        return Outcome(_activation(active, changed=False), Changes())
+        done = _activation(active.number, active.composition, active.timings_ms, changed=False)
+        return Outcome(done, Changes())
 
     def _refuse_to_interrupt(self) -> None:
         if self._runtime.answering and self._settings.read().on_switch == "refuse":
@@ -234,13 +251,27 @@ class Activator:
             self._running.stage(prepared, {}, cancel)
             self._running.publish(active.number, prepared, {})
 
+    def _proven(self, number: int, composition: Composition) -> None:
+        self._journal.advance(number, "STAGED")
+        if composition.suspect is not None:
+            self._stacks.mark_suspect(composition.id, None)
+
     def _publish(self, number: int, prepared: Prepared, timings: Timings) -> None:
         """After the commit nothing may undo it: a worker lost now is started with what is new."""
         try:
             self._running.publish(number, prepared, timings)
         except _RuntimeLost:
             self._strikes.add(number)
+            self._start_again()
+
+    def _start_again(self) -> None:
+        try:
             self.ensure_running()
+        except (FellBack, Suspect):
+            raise
+        except VeneerError:
+            # The switch is done. Whoever asks next is told what stands in the way of running it.
+            return
 
     def _give_up(self, active: Generation, composition: Composition, lost: VeneerError) -> None:
         self._stacks.mark_suspect(composition.id, lost.message)
@@ -291,9 +322,12 @@ class Activator:
         try:
             yield
         except BaseException as error:
-            self._journal.abort(number, _reason(error))
-            if isinstance(error, _RuntimeLost):
-                self._stacks.mark_suspect(composition.id, error.message)
+            # A disk that does not take this either must not hide why. What stays open is closed
+            # at the next start.
+            with suppress(VeneerError):
+                self._journal.abort(number, _reason(error))
+                if isinstance(error, _RuntimeLost):
+                    self._stacks.mark_suspect(composition.id, error.message)
             if isinstance(error, VeneerError):
                 with suppress(VeneerError):
                     self._runtime.discard()
@@ -318,11 +352,11 @@ def _reason(error: BaseException) -> str:
     return "CANCELLED: Stopped." if isinstance(error, KeyboardInterrupt) else repr(error)
 
 
-def _activation(generation: Generation, *, changed: bool) -> Activation:
+def _activation(number: int, composition: Digest, timings: Timings, *, changed: bool) -> Activation:
     return Activation(
-        generation=generation.number,
-        composition_id=generation.composition,
-        state=generation.state,
-        timings_ms=generation.timings_ms,
+        generation=number,
+        composition_id=composition,
+        state="COMMITTED",
+        timings_ms=timings,
         changed=changed,
     )

@@ -130,6 +130,20 @@ class Journal:
         )
         return tuple(map(self._generation, rows))
 
+    def kept(self, count: int) -> frozenset[Digest]:
+        """The compositions of the newest `count` committed generations and of those under way.
+
+        The newest committed one is the active one.
+        """
+        rows = self._database.rows(
+            "SELECT composition FROM (SELECT composition FROM generations"
+            " WHERE state = 'COMMITTED' ORDER BY number DESC LIMIT ?)"
+            " UNION SELECT composition FROM generations"
+            " WHERE state NOT IN ('COMMITTED', 'ABORTED')",
+            (count,),
+        )
+        return frozenset(row["composition"] for row in rows)
+
     def unfinished(self) -> tuple[int, ...]:
         """Generations that were neither committed nor aborted."""
         rows = self._database.rows(

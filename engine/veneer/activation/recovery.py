@@ -2,15 +2,16 @@
 
 Order: generations left unfinished are closed -> temporary files go -> the active generation is
 verified, and if something it needs is gone or damaged, the newest intact one is published as a
-new generation. Doing it twice does nothing more.
+new generation; if the disk does not let us look, nothing is. Doing it twice does nothing more.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from veneer.activation.journal import Generation, Journal
 from veneer.compose.compile import Compiler
 from veneer.compose.stacks import Stacks
-from veneer.errors import VeneerError
+from veneer.errors import StoreError, VeneerError
 from veneer.store.fs import Fs
 from veneer.store.layout import Layout
 
@@ -54,17 +55,38 @@ def _replace_broken(journal: Journal, stacks: Stacks, compiler: Compiler) -> Rep
     if active is None or reason is None:
         return None
     for earlier in journal.committed_before(active.number):
-        if _broken(earlier, stacks, compiler) is None:
-            number = journal.request(earlier.composition, "recovery", earlier.number)
-            journal.advance(number, "VALIDATED")
-            journal.commit(number, {})
-            return Replaced(active.number, number, reason)
+        if _intact(earlier, stacks, compiler):
+            return Replaced(active.number, _restore(earlier, journal), reason)
     return Replaced(active.number, None, reason)
 
 
 def _broken(generation: Generation, stacks: Stacks, compiler: Compiler) -> str | None:
     try:
-        compiler.validate(stacks.get(generation.composition).manifest)
+        _validate(generation, stacks, compiler)
+    except StoreError:
+        # It may be whole: whoever runs it is told that it could not be read.
+        return None
     except VeneerError as error:
         return error.message
     return None
+
+
+def _intact(generation: Generation, stacks: Stacks, compiler: Compiler) -> bool:
+    with suppress(VeneerError):
+        _validate(generation, stacks, compiler)
+        return True
+    return False
+
+
+def _validate(generation: Generation, stacks: Stacks, compiler: Compiler) -> None:
+    compiler.validate(stacks.get(generation.composition).manifest)
+
+
+def _restore(earlier: Generation, journal: Journal) -> int:
+    number = journal.request(earlier.composition, "recovery", earlier.number)
+    journal.advance(number, "VALIDATED")
+    # There is no worker yet. It was proven when it was first active; what fails to start now gives
+    # way then, see `activator`.
+    journal.advance(number, "STAGED")
+    journal.commit(number, {})
+    return number

@@ -17,6 +17,7 @@ from veneer.errors import ActivationStep, VeneerError
 from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
 from veneer.runtime.protocol import Limits
+from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
 
@@ -31,6 +32,14 @@ class Prepared:
     plan: RuntimePlan
     needed: Estimate
     limits: Limits
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a composition needs, against the bytes that it may have."""
+
+    needed: Estimate
+    limit: int
 
 
 class Running:
@@ -50,6 +59,11 @@ class Running:
         """Whether something was published since the start or the last `forget`."""
         return self._published is not None
 
+    @property
+    def plan(self) -> RuntimePlan | None:
+        """What was published last, or None."""
+        return self._published[1].plan if self._published is not None else None
+
     def serves(self, number: int) -> bool:
         """Whether the worker answers as this generation, in the context the settings ask for."""
         if self._published is None or not self._runtime.alive:
@@ -66,9 +80,10 @@ class Running:
         runtime: RuntimeClient | None = None,
     ) -> Prepared:
         """Validate, estimate and plan; starts the worker. Raises what each of these raises."""
-        manifest, settings = composition.manifest, self._settings.read()
-        context = context_of(settings)
+        manifest = composition.manifest
         with step(timings, "validate"):
+            settings = self._settings.read()
+            context = context_of(settings)
             base, adapters = self._compiler.validate(manifest, progress, cancel)
         with step(timings, "admit"):
             needed = estimate(base, adapters, context)
@@ -79,6 +94,25 @@ class Running:
         with step(timings, "plan"):
             plan = self._compiler.plan(manifest, base, adapters, context, build)
         return Prepared(plan, needed, self._limits(settings, limit - needed.total))
+
+    def require_room(self, composition: Composition, chosen: Settings) -> None:
+        """Raise `OverBudget` if these settings ask for more context than there is room for.
+
+        Whatever needs no more than the settings of now is let through: it is a way down.
+        """
+        base, adapters = self._compiler.find(composition.manifest)
+        context = context_of(chosen)
+        needed = estimate(base, adapters, context)
+        if needed.total > estimate(base, adapters, context_of(self._settings.read())).total:
+            limit = limit_of(chosen.memory_budget, self._shared(base.digest, context))
+            require_fit(needed, limit)
+
+    def room(self, base: StoredBase, adapters: tuple[StoredAdapter, ...]) -> Room:
+        """What these would need, and what they may have, as `prepare` would judge it now."""
+        settings = self._settings.read()
+        context = context_of(settings)
+        limit = limit_of(settings.memory_budget, self._shared(base.digest, context))
+        return Room(estimate(base, adapters, context), limit)
 
     def stage(self, prepared: Prepared, timings: Timings, cancel: CancelToken | None) -> None:
         """Load and prove it beside what is running."""

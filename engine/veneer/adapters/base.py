@@ -8,6 +8,7 @@ their name or licence alone have the same ones.
 import hashlib
 import itertools
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from math import prod
 from typing import BinaryIO
 
@@ -22,13 +23,14 @@ from veneer.formats.gguf import GgufHeader
 from veneer.formats.gguf_types import Value
 from veneer.formats.naming import OUTPUT_HEAD
 from veneer.formats.rows import Heads
+from veneer.formats.tokenizer import sample_of
 from veneer.identity import PREFIX, Digest
 
 _ORIGIN_KEYS = 64
 _NOT_ORIGIN = frozenset({"architecture", "type"})
 
 
-class Base(Struct, frozen=True, kw_only=True):
+class Base(Struct, frozen=True, kw_only=True, dict=True):
     """One GGUF model. Shapes are in ggml's order: (in, out) for a matrix.
 
     `known_as` holds the names under which adapters may declare it. `n_head` and `n_head_kv` are
@@ -38,7 +40,8 @@ class Base(Struct, frozen=True, kw_only=True):
     `origin` holds the texts under `general.`, without that prefix, each on one bounded line: what
     the file says of where it comes from. `groups` says how it is quantized. `tokenizer` is the
     tokenizer's family. `key_length` and `value_length` are the widths of one attention head; 0
-    where the file does not say, and they are an equal share of the width.
+    where the file does not say, and they are an equal share of the width. `tokens` is a sample of
+    its vocabulary.
     """
 
     architecture: str
@@ -66,6 +69,7 @@ class Base(Struct, frozen=True, kw_only=True):
     tokenizer: str | None = None
     key_length: int = 0
     value_length: int = 0
+    tokens: tuple[str, ...] = ()
 
     @property
     def kv_per_token(self) -> int:
@@ -81,7 +85,7 @@ class Base(Struct, frozen=True, kw_only=True):
             return Heads(queries=0, keys=0)
         return Heads(queries=self.n_head, keys=self.n_head_kv)
 
-    @property
+    @cached_property
     def layout(self) -> Digest:
         """Which rows lie where: a digest over every tensor's name and shape."""
         return _digest(f"{name} {shape}".encode() for name, shape in sorted(self.tensors.items()))
@@ -118,7 +122,13 @@ def read_base(file: BinaryIO) -> Base:
         tokenizer=header.text("tokenizer.ggml.model"),
         key_length=header.integer(f"{facts.architecture}.attention.key_length") or 0,
         value_length=header.integer(f"{facts.architecture}.attention.value_length") or 0,
+        tokens=sample_of(_tokens(header)),
     )
+
+
+def _tokens(header: GgufHeader) -> tuple[bytes, ...]:
+    tokens = header.metadata.get("tokenizer.ggml.tokens")
+    return tokens if isinstance(tokens, tuple) else ()
 
 
 def _origin(header: GgufHeader) -> dict[str, str]:

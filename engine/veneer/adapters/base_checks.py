@@ -193,9 +193,19 @@ def _check_family(header: GgufHeader, facts: Facts) -> None:
     tokenizer = header.text("tokenizer.ggml.model")
     if tokenizer not in _TOKENIZERS:
         raise FormatError("VALUE", f"Its tokenizer {tokenizer!r:.40} is of another kind of model.")
-    for key in _LATENT_KEYS if facts.architecture in _LATENT else ():
-        _required(header, f"{facts.architecture}.{key}", 1 << 16)
+    if facts.architecture in _LATENT:
+        _check_latent(header, facts)
     _check_heads(header, facts)
+
+
+def _check_latent(header: GgufHeader, facts: Facts) -> None:
+    """Where keys are kept compressed, all heads share the one that there is."""
+    for key in _LATENT_KEYS:
+        _required(header, f"{facts.architecture}.{key}", 1 << 16)
+    compressed = header.integer(f"{facts.architecture}.attention.key_length_mla")
+    if compressed and facts.n_head_kv != 1:
+        message = f"Compressed keys are of one head, and the model claims {facts.n_head_kv}."
+        raise FormatError("VALUE", message)
 
 
 def _check_heads(header: GgufHeader, facts: Facts) -> None:

@@ -9,7 +9,7 @@ shapes. So a verdict also says how sure it is, and whatever stands against being
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -18,10 +18,12 @@ from msgspec import Struct
 from veneer.adapters.base import Base
 from veneer.adapters.declared import name_doubt, revision_doubt
 from veneer.adapters.extent import lookup, sides
-from veneer.adapters.model import Adapter
-from veneer.adapters.placement import place_all
+from veneer.adapters.model import Adapter, Target
+from veneer.adapters.placement import Placed, place_all
 from veneer.adapters.problem import Problem
+from veneer.errors import Incompatible
 from veneer.formats import naming
+from veneer.formats.tokenizer import is_another
 from veneer.identity import Digest, short
 
 Fit = Literal["digest", "named", "shape", "no"]
@@ -44,26 +46,51 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     doubts: tuple[str, ...] = ()
 
 
-def check(adapter: Adapter, base: Base, digest: Digest | None = None) -> CompatReport:
+def check(
+    adapter: Adapter, base: Base, digest: Digest | None = None, unlike: Iterable[Problem] = ()
+) -> CompatReport:
     """The verdict on `adapter` over `base`, whose file has this digest.
 
-    Raises nothing: a refusal is a report.
+    `unlike` is what its witnesses have against the base. Raises nothing: a refusal is a report.
     """
+    return _judged(adapter, base, digest, unlike)[0]
+
+
+def placements(adapter: Adapter, base: Base) -> tuple[Placed, ...]:
+    """Where each target goes, in the order of the GGUF tensor names.
+
+    Raises `Incompatible` if `check` refuses.
+    """
+    report, placed = _judged(adapter, base)
+    if not report.ok:
+        raise Incompatible(" ".join(problem.message for problem in report.problems[:3]))
+    return tuple(sorted(placed, key=lambda item: (item.pieces[0].tensor, item.pieces[0].start)))
+
+
+def _judged(
+    adapter: Adapter, base: Base, digest: Digest | None = None, unlike: Iterable[Problem] = ()
+) -> tuple[CompatReport, Sequence[Placed]]:
     total = len(adapter.targets)
     wrong = _wrong_architecture(adapter, base)
     if wrong is not None:
-        return CompatReport(ok=False, applies=0, of=total, problems=(wrong,), fit="no")
+        return _refused((wrong,), 0, total), ()
     placed, problems = place_all(adapter, base)
     reasons = (
         *_other_model(adapter, base, problems),
-        *_vocabulary(adapter, base),
+        *_tokenizer(adapter, base),
         *_activated(adapter),
+        *unlike,
     )
     reasons += tuple(msgspec.structs.replace(p, message=f"{p.message}.") for p in problems)
     if reasons:
-        return CompatReport(ok=False, applies=len(placed), of=total, problems=reasons, fit="no")
+        return _refused(reasons, len(placed), total), placed
     fit, doubts = _sureness(adapter, base, digest)
-    return CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit, doubts=doubts)
+    report = CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit, doubts=doubts)
+    return report, placed
+
+
+def _refused(reasons: tuple[Problem, ...], applies: int, total: int) -> CompatReport:
+    return CompatReport(ok=False, applies=applies, of=total, problems=reasons, fit="no")
 
 
 def _sureness(
@@ -84,16 +111,17 @@ def _doubts(adapter: Adapter, base: Base) -> Iterator[str]:
     revision = revision_doubt(adapter.base_revision, base)
     if revision is not None:
         yield revision
-    if adapter.vocabulary not in (None, base.n_vocab):
-        yield f"It was trained with {adapter.vocabulary} tokens; this base has {base.n_vocab}."
-
-
-def _vocabulary(adapter: Adapter, base: Base) -> Iterator[Problem]:
+    # A base may have more: rows that no token uses, for the sake of a rounder number.
     if (adapter.vocabulary or 0) > base.n_vocab:
+        yield f"Its tokenizer has {adapter.vocabulary} tokens; this base has {base.n_vocab}."
+
+
+def _tokenizer(adapter: Adapter, base: Base) -> Iterator[Problem]:
+    if is_another(adapter.tokens, base.tokens):
         yield Problem(
-            code="VOCABULARY",
-            message=f"It was trained with {adapter.vocabulary} tokens, and this base has only "
-            f"{base.n_vocab}.",
+            code="TOKENIZER",
+            message="Made for another tokenizer: the one that came with it has other tokens than "
+            "this base's.",
         )
 
 
@@ -129,21 +157,36 @@ def _other_model(adapter: Adapter, base: Base, problems: Sequence[Problem]) -> I
     layers, width = _adapter_size(adapter, base)
     if layers > base.n_layers or width not in (None, base.n_embd):
         wide = f" of width {width}" if width else ""
+        reach = f"targets {layers} layers{wide}" if layers else f"is{wide}"
         yield Problem(
             code="OTHER_MODEL",
-            message=f"Made for another model: the adapter targets {layers} layers{wide}, "
-            f"this base has {base.n_layers} of width {base.n_embd}.",
+            message=f"Made for another model: the adapter {reach}, this base has {base.n_layers} "
+            f"layers of width {base.n_embd}.",
         )
 
 
 def _adapter_size(adapter: Adapter, base: Base) -> tuple[int, int | None]:
     """The number of layers an adapter reaches, and the width of the model it was made for."""
     layers, widths = 0, Counter[int]()
-    for target in (target for target in adapter.targets if target.operation == "low_rank"):
-        place = lookup(adapter, base, target)
-        if place is not None:
-            layers = max(layers, (naming.layer_of(place.blocks[0]) or 0) + 1)
-            side = naming.width_side(place.blocks[0])
-            if side is not None:
-                widths[sides(target)[side]] += 1
+    for target in adapter.targets:
+        layer, width = _layer_and_width(adapter, base, target)
+        layers = max(layers, layer + 1)
+        widths.update([width] if width else [])
     return layers, widths.most_common(1)[0][0] if widths else None
+
+
+def _layer_and_width(adapter: Adapter, base: Base, target: Target) -> tuple[int, int]:
+    """The layer that a target is in, or -1, and the width of the model where it tells, or 0."""
+    match target.operation:
+        case "direction":
+            return int(target.module.rpartition(".")[2]), target.out_features
+        case "prompt" | "rows":
+            return -1, target.out_features
+        case "prefix":
+            return -1, 0
+        case _:
+            place = lookup(adapter, base, target)
+    if place is None:
+        return -1, 0
+    side, layer = naming.width_side(place.blocks[0]), naming.layer_of(place.blocks[0])
+    return -1 if layer is None else layer, 0 if side is None else sides(target)[side]

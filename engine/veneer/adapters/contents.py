@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from veneer.adapters.model import Kind, Target
+from veneer.adapters.model import Kind, Target, Witness
 from veneer.errors import FormatError
 from veneer.identity import Digest
 
@@ -54,7 +54,8 @@ class Contents:
     """An open adapter. Valid while its files are open.
 
     `tensors` lists every stored tensor that the adapter is made of, and `read` gives one of them
-    as float32. The declared facts are those of `model.Adapter`.
+    as float32. Of them, `witnesses` change nothing. The declared facts are those of
+    `model.Adapter`.
     """
 
     kind: Kind
@@ -65,9 +66,9 @@ class Contents:
     base_revision: str | None = None
     base_digest: Digest | None = None
     architecture: str | None = None
-    vocabulary: int | None = None
     invocation_tokens: tuple[int, ...] = ()
     warnings: tuple[str, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
 
     def factors(self) -> Mapping[Target, Factors]:
         """The factors of every low-rank part, by target."""

@@ -68,8 +68,9 @@ def low_rank(pair: Pair, scaling: float, read: Callable[[str], Matrix]) -> Part:
     )
 
 
-def checked(pair: Pair, *, stacks: bool = False) -> Pair:
-    """The same pair, of a stack of experts only where the format has such.
+def checked(pair: Pair, *, stacks: bool = False, together: bool = False) -> Pair:
+    """The same pair, of a stack of experts only where the format has such. Where the ranks of
+    many experts are `together` in a matrix, they may be more than it has sides.
 
     Raises `FormatError` SHAPE or DTYPE, `UnsupportedAdapter` for experts elsewhere.
     """
@@ -77,7 +78,7 @@ def checked(pair: Pair, *, stacks: bool = False) -> Pair:
         _check_factor(stored, stacks)
     if pair.a.shape[:-2] != pair.b.shape[:-2]:
         raise FormatError("SHAPE", f"{pair.module} has factors for different numbers of experts.")
-    _check_rank(pair)
+    _check_rank(pair, together)
     return pair
 
 
@@ -99,12 +100,13 @@ def _check_factor(stored: Stored, stacks: bool) -> None:
     check_floats(stored)
 
 
-def _check_rank(pair: Pair) -> None:
+def _check_rank(pair: Pair, together: bool) -> None:
     rank_of_a = pair.a.shape[-1 if pair.a_flipped else -2]
     if rank_of_a != pair.rank:
         message = f"{pair.module}: factor A has rank {rank_of_a}, factor B has rank {pair.rank}."
         raise FormatError("SHAPE", message)
     # More than the smaller side is wasteful but happens (rank 256 on the 192 rows of a small
     # model's keys); more than the larger side is not a LoRA.
-    if not 1 <= pair.rank <= min(max(pair.in_features, pair.out_features), RANK_MAX):
+    most = min(max(pair.in_features, pair.out_features), RANK_MAX)
+    if pair.rank < 1 or (pair.rank > most and not together):
         raise FormatError("SHAPE", f"{pair.module} claims the rank {pair.rank}.")

@@ -71,14 +71,25 @@ class Target(Struct, frozen=True, kw_only=True, gc=False, array_like=True):
     experts: int = 0
 
 
+class Witness(Struct, frozen=True, kw_only=True):
+    """A sample, as the stored `tensor`, of the base's own weight of `module`: of its `rows`, those
+    that `formats.witness` takes, each `width` wide."""
+
+    module: str
+    tensor: str
+    rows: int
+    width: int
+
+
 class Adapter(Struct, frozen=True, kw_only=True):
     """A complete description of an adapter.
 
     `base_model`, `base_revision` and `base_digest` are what its maker declared; `architecture` is
     GGUF's name for it and known for adapters in GGUF form alone. `vocabulary` is the number of
-    tokens it was trained with, where its files tell. An aLoRA acts from its `invocation_tokens`
-    on. `dtype` is the float type of the weights, or
-    "mixed". `weights` counts numbers, not tensors. `warnings` are sentences for people.
+    tokens of the tokenizer that came with it, and `tokens` a sample of them. An aLoRA acts from
+    its `invocation_tokens` on. `dtype` is the float type of the weights, or "mixed". `weights`
+    counts numbers, not tensors. `warnings` are sentences for people. Its `witnesses` tell over
+    which weights it was trained.
     """
 
     kind: Kind
@@ -93,6 +104,8 @@ class Adapter(Struct, frozen=True, kw_only=True):
     base_digest: Digest | None = None
     vocabulary: int | None = None
     invocation_tokens: tuple[int, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
+    tokens: tuple[str, ...] = ()
 
     @property
     def ranks(self) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ is. The factors are computed in float32 when they are read.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -162,10 +162,19 @@ def adalora(table: Mapping[str, Any], stored: Stores, read: Read) -> tuple[Kind,
     Source: Zhang et al., AdaLoRA (2023); the epsilon and the unchanged r are PEFT's.
     """
     modules = _by_module(stored, r"lora_([ABE])", "an AdaLoRA adapter for linear layers")
-    return "lora", tuple(_adalora_part(m, sides, table, read) for m, sides in modules.items())
+    parts = (_adalora_part(m, sides, table, read) for m, sides in modules.items())
+    return "lora", _some_left(part for part in parts if part is not None)
 
 
-def _adalora_part(module: str, sides: Sides, table: Mapping[str, Any], read: Read) -> Part:
+def _some_left(parts: Iterable[Part]) -> Parts:
+    left = tuple(parts)
+    if not left:
+        raise FormatError("PAIR", "This AdaLoRA adapter was cut to the rank 0 everywhere.")
+    return left
+
+
+def _adalora_part(module: str, sides: Sides, table: Mapping[str, Any], read: Read) -> Part | None:
+    """None for a module that was cut to the rank 0, where the base is as it was."""
     if {*sides} != {"A", "B", "E"}:
         raise FormatError("PAIR", f"{module} has only some of its AdaLoRA factors.")
     (rank, wide), (out, inner) = _matrix(sides["A"]), _matrix(sides["B"])
@@ -174,6 +183,8 @@ def _adalora_part(module: str, sides: Sides, table: Mapping[str, Any], read: Rea
     first = values.rank(table.get("init_r"), "init_r")
     if _kept(module, table, first) != rank:
         raise FormatError("CONFIG", f"{module} has rank {rank}, but {values.FILE} says otherwise.")
+    if rank == 0:
+        return None
     alpha = values.alpha(table.get("lora_alpha"), "lora_alpha")
     scaling = (alpha if alpha > 0 else float(first)) / (first + _EPSILON)
     return _product(

@@ -4,20 +4,23 @@ Order: the config -> the pairs of factors -> the strength of each, compared with
 what was trained beside them.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from veneer.adapters.beside import beside_part, check_beside
 from veneer.adapters.contents import Contents, Matrix, Part, Stored
-from veneer.adapters.factors import Pair, checked, low_rank
-from veneer.adapters.model import Kind
+from veneer.adapters.factors import Pair, low_rank
+from veneer.adapters.model import Kind, Witness
+from veneer.adapters.peft_experts import expert_part, split_experts
 from veneer.adapters.peft_others import open_other
 from veneer.adapters.source import PEFT_CONFIG, PEFT_WEIGHTS, Source
 from veneer.errors import FormatError
 from veneer.formats import peft, safetensors
 from veneer.formats.peft_keys import PeftKeys, sort_keys
 from veneer.formats.peft_kinds import KINDS
+from veneer.formats.safetensors import SafetensorsHeader
+from veneer.formats.witness import PREFIX, witnesses
 
 
 @contextmanager
@@ -26,30 +29,46 @@ def open_peft(source: Source) -> Generator[Contents]:
     with source.open(PEFT_CONFIG) as file:
         table = peft.read_table(file)
     with source.open(PEFT_WEIGHTS) as file:
-        header = safetensors.read_header(file)
+        # AdaLoRA saves modules that it has cut to the rank 0.
+        header = safetensors.read_header(file, empty=table.get("peft_type") == "ADALORA")
         stored = {t.name: Stored(t.name, t.dtype, t.shape) for t in header.tensors.values()}
 
         def read(name: str) -> Matrix:
             return safetensors.read_tensor(file, header, name)
 
-        make = open_other if table.get("peft_type") in KINDS else lora_contents
-        yield make(table, stored, read)
+        if table.get("peft_type") in KINDS:
+            yield open_other(table, stored, read)
+        else:
+            yield lora_contents(table, stored, read, _witnesses(header))
+
+
+def _witnesses(header: SafetensorsHeader) -> tuple[Witness, ...]:
+    found = ((module, rows, PREFIX + module) for module, rows in witnesses(header).items())
+    return tuple(
+        Witness(module=module, tensor=name, rows=rows, width=header.tensors[name].shape[1])
+        for module, rows, name in found
+    )
 
 
 def lora_contents(
-    table: Mapping[str, Any], stored: Mapping[str, Stored], read: Callable[[str], Matrix]
+    table: Mapping[str, Any],
+    stored: Mapping[str, Stored],
+    read: Callable[[str], Matrix],
+    samples: tuple[Witness, ...] = (),
 ) -> Contents:
     """A LoRA by its config and its tensors, under PEFT's names. Raises as `open_peft`."""
     config = peft.judged(table)
-    keys = sort_keys(stored)
-    pairs = _pairs(keys, stored)
-    strengths = peft.strengths(config, tuple(pair.module for pair in pairs))
+    keys = sort_keys({*stored} - {sample.tensor for sample in samples})
+    pairs, experts = split_experts(config, _pairs(keys, stored))
+    named = (*(pair.module for pair in pairs), *(pair.parameter for pair in experts))
+    strengths = peft.strengths(config, named)
     for pair in pairs:
         _check_config(config, pair, strengths[pair.module])
     return Contents(
         kind=_kind(config),
         parts=(
             *(low_rank(pair, strengths[pair.module].scaling, read) for pair in pairs),
+            *(expert_part(pair, strengths[pair.parameter], read) for pair in experts),
             *_beside(config, keys, pairs, stored, strengths),
         ),
         tensors=stored,
@@ -58,7 +77,8 @@ def lora_contents(
         base_revision=config.revision,
         base_digest=config.base_digest,
         invocation_tokens=config.invocation_tokens,
-        warnings=_missing_targets(config, pairs),
+        warnings=(*_missing_targets(config, named), *_left_out(samples)),
+        witnesses=samples,
     )
 
 
@@ -70,7 +90,7 @@ def _kind(config: peft.PeftConfig) -> Kind:
 
 def _pairs(keys: PeftKeys, stored: Mapping[str, Stored]) -> tuple[Pair, ...]:
     return tuple(
-        checked(Pair(pair.module, stored[pair.a], stored[pair.b], embedding=pair.embedding))
+        Pair(pair.module, stored[pair.a], stored[pair.b], embedding=pair.embedding)
         for pair in keys.pairs
     )
 
@@ -103,11 +123,18 @@ def _check_config(config: peft.PeftConfig, pair: Pair, strength: peft.Strength) 
         raise FormatError("CONFIG", message)
 
 
-def _missing_targets(config: peft.PeftConfig, pairs: tuple[Pair, ...]) -> tuple[str, ...]:
+def _missing_targets(config: peft.PeftConfig, named: tuple[str, ...]) -> tuple[str, ...]:
     """Targets without weights: PEFT leaves them at their start, where they change nothing."""
-    modules = [f".{pair.module}" for pair in pairs]
     return tuple(
         f"The config lists {name!r} as a target, but there are no weights for it."
-        for name in sorted(config.target_modules or ())
-        if not any(module.endswith(f".{name}") for module in modules)
+        for name in sorted({*(config.target_modules or ()), *config.target_parameters})
+        if not any(f".{module}".endswith(f".{name}") for module in named)
     )
+
+
+def _left_out(samples: tuple[Witness, ...]) -> Iterator[str]:
+    for sample in samples:
+        yield (
+            f"It came with a copy of its base's {sample.module}, of which a sample is kept to tell "
+            "whether it belongs on a base."
+        )

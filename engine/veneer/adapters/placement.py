@@ -25,20 +25,11 @@ class Placed:
     pieces: tuple[Piece, ...]
 
 
-def placements(adapter: Adapter, base: Base) -> tuple[Placed, ...]:
-    """Where each target goes, in the order of the GGUF tensor names.
-
-    Only for a pair that `check` accepts; other targets are missing from the result.
-    """
-    placed, _ = place_all(adapter, base)
-    return tuple(sorted(placed, key=lambda item: (item.pieces[0].tensor, item.pieces[0].start)))
-
-
 def place_all(adapter: Adapter, base: Base) -> tuple[list[Placed], list[Problem]]:
     """Every target of an adapter that has its place in the base, and what is wrong with others."""
     placed: list[Placed] = []
     problems: list[Problem] = []
-    taken: dict[tuple[str, int | None], list[Piece]] = {}
+    taken: dict[str, list[Piece]] = {}
     for target in adapter.targets:
         found = _place(adapter, base, target)
         if isinstance(found, Placed):
@@ -50,10 +41,10 @@ def place_all(adapter: Adapter, base: Base) -> tuple[list[Placed], list[Problem]
     return placed, problems
 
 
-def _alone(found: Placed, taken: dict[tuple[str, int | None], list[Piece]]) -> Placed | Problem:
+def _alone(found: Placed, taken: dict[str, list[Piece]]) -> Placed | Problem:
     """The same, unless an earlier target has some of its rows."""
     for piece in found.pieces:
-        others = taken.setdefault((piece.tensor, piece.expert), [])
+        others = taken.setdefault(piece.tensor, [])
         if any(_overlap(piece, other) for other in others):
             return problem("DUPLICATE", found.target, f"is a second adapter for {piece.tensor}")
         others.append(piece)
@@ -61,6 +52,8 @@ def _alone(found: Placed, taken: dict[tuple[str, int | None], list[Piece]]) -> P
 
 
 def _overlap(one: Piece, other: Piece) -> bool:
+    if None not in (one.expert, other.expert) and one.expert != other.expert:
+        return False
     return one.start < other.start + other.size and other.start < one.start + one.size
 
 

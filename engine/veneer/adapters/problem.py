@@ -10,6 +10,8 @@ ProblemCode = Literal[
     "ARCHITECTURE",
     "UNSUPPORTED_ARCHITECTURE",
     "OTHER_MODEL",
+    "OTHER_BASE",
+    "TOKENIZER",
     "VOCABULARY",
     "UNKNOWN_MODULE",
     "MISSING_TENSOR",

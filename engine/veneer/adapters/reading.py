@@ -15,6 +15,7 @@ from veneer.adapters.mlx_reader import open_mlx
 from veneer.adapters.model import Adapter, SourceFormat
 from veneer.adapters.peft_reader import open_peft
 from veneer.adapters.source import Source, source_format
+from veneer.formats.tokenizer import Vocabulary
 
 _READERS: Final[Mapping[SourceFormat, Callable[[Source], AbstractContextManager[Contents]]]] = {
     "peft": open_peft,
@@ -29,8 +30,10 @@ def open_contents(source: Source) -> AbstractContextManager[Contents]:
     return _READERS[source_format(source)](source)
 
 
-def read_adapter(source: Source) -> Adapter:
+def read_adapter(source: Source, tokenizer: Vocabulary | None = None) -> Adapter:
     """Read an adapter completely: its description, and every number once.
+
+    `tokenizer` is what lay beside its files.
 
     Raises `FormatError` (the files are broken or incomplete), `PickleRefused`, and
     `UnsupportedAdapter` (a good adapter that cannot be applied exactly).
@@ -38,7 +41,8 @@ def read_adapter(source: Source) -> Adapter:
     with open_contents(source) as contents:
         warnings = (*contents.scan(), *contents.warnings)
     targets = tuple(part.target for part in contents.parts)
-    dtypes = {stored.dtype for stored in contents.tensors.values()}
+    samples = {witness.tensor for witness in contents.witnesses}
+    dtypes = {stored.dtype for name, stored in contents.tensors.items() if name not in samples}
     return Adapter(
         kind=contents.kind,
         source_format=source_format(source),
@@ -47,9 +51,11 @@ def read_adapter(source: Source) -> Adapter:
         base_revision=contents.base_revision,
         base_digest=contents.base_digest,
         architecture=contents.architecture,
-        vocabulary=contents.vocabulary,
+        vocabulary=None if tokenizer is None else tokenizer.count,
+        tokens=() if tokenizer is None else tokenizer.sample,
         invocation_tokens=contents.invocation_tokens,
         dtype=dtypes.pop() if len(dtypes) == 1 else "mixed",
         weights=sum(target.count for target in targets),
         warnings=warnings,
+        witnesses=contents.witnesses,
     )

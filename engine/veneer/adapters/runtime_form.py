@@ -16,14 +16,14 @@ from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
 from veneer.adapters.base import Base
-from veneer.adapters.compat import check
+from veneer.adapters.compat import placements
 from veneer.adapters.contents import Factors
 from veneer.adapters.model import Adapter, Target
-from veneer.adapters.placement import Placed, placements
+from veneer.adapters.placement import Placed
 from veneer.adapters.reading import open_contents
 from veneer.adapters.source import Source
 from veneer.adapters.stacking import Share, Stack
-from veneer.errors import FormatError, Incompatible
+from veneer.errors import FormatError
 from veneer.formats import gguf_writer
 
 FORM_VERSION = 2
@@ -37,9 +37,6 @@ def write_runtime_form(adapter: Adapter, source: Source, base: Base, out: Binary
     in memory. Raises `Incompatible` if `check` refuses, `FormatError` if the source is not (or no
     longer) the adapter described.
     """
-    report = check(adapter, base)
-    if not report.ok:
-        raise Incompatible(" ".join(problem.message for problem in report.problems[:3]))
     placed = placements(adapter, base)
     with open_contents(source) as contents:
         factors = contents.factors()

@@ -1,23 +1,33 @@
-"""`chat` and `probe`: using the active composition, and checking what it computes."""
+"""`chat` and `probe`: using the active composition, and checking what it computes.
+
+`chat list` and `chat export` are about the conversations that are kept, which the window holds.
+"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from veneer.chat.conversation import Conversation
+from veneer.chat.export import form_of
 from veneer.chat.talk import Answer, OnText
 from veneer.cli.session import ConfirmFlag, JsonFlag, Session, session_of
 from veneer.errors import UsageError
+from veneer.formats.foreign import one_line
 from veneer.runtime.protocol import ChatMessage, Sampling
 from veneer.workspace import Workspace
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
-    app.command()(chat)
+    app.add_typer(_chats, name="chat")
     app.command()(probe)
 
 
+_chats = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+
+
+@_chats.callback()
 def chat(
     context: typer.Context,
     prompt: Annotated[str | None, typer.Option("-p", "--prompt", help="Ask once.")] = None,
@@ -34,6 +44,8 @@ def chat(
     json: JsonFlag = False,
 ) -> None:
     """Ask the active composition; without -p, hold a conversation."""
+    if context.invoked_subcommand is not None:
+        return
     session = session_of(context)
     sampling = Sampling(
         temperature=0.0 if greedy else temperature,
@@ -51,6 +63,55 @@ def chat(
             talk.converse(workspace)
         else:
             talk.once(workspace, prompt, json)
+
+
+@_chats.command("list")
+def list_chats(
+    context: typer.Context,
+    words: Annotated[str | None, typer.Option("--search", help="Only where this was said.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """List the conversations that are kept, the pinned ones first."""
+    session = session_of(context)
+    with session.read() as workspace:
+        if words is None:
+            rows = [_row(conversation) for conversation in workspace.history.all()]
+        else:
+            rows = [_row(f.conversation, f.excerpt) for f in workspace.search(words)]
+    if json:
+        session.print_json(rows)
+        return
+    for row in rows:
+        line = f"{row['id']}  {row['created_at']}  {one_line(row['title'])}"
+        session.out.print(line, markup=False, soft_wrap=True)
+
+
+@_chats.command("export")
+def export_chat(
+    context: typer.Context,
+    number: Annotated[int, typer.Argument(help="Its number, as “chat list” shows it.")],
+    out: Annotated[Path, typer.Argument(help="A file that ends in .md or .json.")],
+    json: JsonFlag = False,
+) -> None:
+    """Write a conversation to a file: Markdown as it is shown, or JSON with all its branches."""
+    session = session_of(context)
+    form = form_of(out)
+    with session.read() as workspace:
+        workspace.export_conversation(number, session.path(out), form)
+    if json:
+        session.print_json({"id": number, "out": str(session.path(out)), "form": form})
+    else:
+        session.out.print(f"conversation {number} in {out}", markup=False, soft_wrap=True)
+
+
+def _row(conversation: Conversation, excerpt: str = "") -> dict[str, Any]:
+    return {
+        "id": conversation.id,
+        "title": conversation.title,
+        "created_at": conversation.created_at,
+        "pinned": conversation.pinned,
+        "excerpt": excerpt,
+    }
 
 
 class _Talk:

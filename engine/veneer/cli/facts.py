@@ -12,6 +12,7 @@ from rich.filesize import decimal
 
 from veneer.activation.admission import Estimate
 from veneer.adapters.base import Base
+from veneer.compose.signatures import Standing
 from veneer.compose.stacks import Composition
 from veneer.formats.foreign import one_line
 from veneer.identity import sha256_bytes, short
@@ -72,15 +73,18 @@ def adapter_facts(stored: StoredAdapter) -> dict[str, Any]:
     facts = msgspec.to_builtins(stored.adapter)
     facts["adapter_kind"] = facts.pop("kind")
     facts["targets"] = [msgspec.structs.asdict(target) for target in stored.adapter.targets]
-    notes = {"trigger_text": stored.trigger_text, "notes": stored.notes}
-    return {**adapter_row(stored), **facts, **notes, "files": stored.files, "kind": "adapter"}
+    owners = ("trigger_text", "notes", "tags", "system_prompt", "license", "source", "files")
+    notes = {name: getattr(stored, name) for name in owners}
+    return {**adapter_row(stored), **facts, **notes, "kind": "adapter"}
 
 
-def composition_facts(composition: Composition) -> dict[str, Any]:
-    """Everything about a composition."""
-    envelope = msgspec.to_builtins(composition.manifest.envelope)
+def composition_facts(composition: Composition, standing: Standing) -> dict[str, Any]:
+    """Everything about a composition, with what its signature is worth here."""
+    envelope = msgspec.structs.asdict(composition.manifest.envelope)
+    signature = composition.manifest.envelope.signature
+    signed = {"signature": standing, "signed_by": signature.key if signature else None}
     row = stack_row(composition)
-    return {"kind": "composition", **envelope, **row, "suspect": composition.suspect}
+    return {"kind": "composition", **envelope, **signed, **row, "suspect": composition.suspect}
 
 
 def lines(facts: Mapping[str, Any]) -> Iterator[Line]:

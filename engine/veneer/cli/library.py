@@ -38,12 +38,12 @@ def register(app: typer.Typer) -> None:
 
 def import_(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(help="A GGUF file, or an adapter's file or folder.")],
+    path: Annotated[Path, typer.Argument(help="A GGUF file, an adapter's file or folder, a .slm.")],
     copy: Annotated[bool, typer.Option("--copy", help="Copy a base in, not link it.")] = False,
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
     json: JsonFlag = False,
 ) -> None:
-    """Bring in a base or an adapter."""
+    """Bring in a base, an adapter, or a stack that was exported."""
     session = session_of(context)
     with session.write() as workspace, session.progress(path.name, json=json) as report:
         done = session.take(
@@ -73,6 +73,8 @@ def list_(
                 rows = [facts.adapter_row(a) for a in workspace.library.adapters()]
             case Kind.compositions:
                 rows = [facts.stack_row(c) for c in workspace.stacks.saved()]
+                for stack in workspace.stacks.unreadable():
+                    session.note(f"“{stack.name}”: {stack.problem}")
     if json:
         session.print_json(rows)
     else:
@@ -122,7 +124,10 @@ def remove(
     ref: Annotated[str, typer.Argument(help="A base, an adapter, or a stack's name.")],
     json: JsonFlag = False,
 ) -> None:
-    """Remove a stack's name, or a base or adapter that no stack needs. Linked files stay."""
+    """Remove a stack's name, or a base or adapter that no stack needs.
+
+    Linked files stay; “veneer gc” removes others when no kept generation needs them.
+    """
     session = session_of(context)
     with session.write() as workspace:
         session.tell(workspace.forget(ref))
@@ -145,7 +150,7 @@ def _facts(
         return made, facts.base_lines(found, needed, context.n_ctx)
     if isinstance(found, StoredAdapter):
         return facts.adapter_facts(found), facts.adapter_lines(found)
-    made = facts.composition_facts(found)
+    made = facts.composition_facts(found, workspace.signatures.standing(found))
     return made, facts.lines(made)
 
 

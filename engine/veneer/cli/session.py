@@ -92,6 +92,10 @@ class Session:
         """A path as whoever typed it means it."""
         return self.terminal.cwd / path
 
+    def note(self, sentence: str) -> None:
+        """Something worth knowing beside the result, on one line of standard error."""
+        self.err.print(f"note: {sentence}", markup=False, soft_wrap=True)
+
     def print_json(self, value: Any) -> None:
         """One JSON document on standard output."""
         self.terminal.write("out", msgspec.json.encode(value).decode() + "\n")
@@ -115,10 +119,7 @@ class Session:
         replaced = workspace.recovery.replaced
         if replaced is not None:
             instead = f"generation {replaced.new} took its place" if replaced.new else "nothing can"
-            self.err.print(
-                f"note: generation {replaced.old} cannot run ({replaced.reason}); {instead}.",
-                markup=False,
-            )
+            self.note(f"generation {replaced.old} cannot run ({replaced.reason}); {instead}.")
 
 
 def session_of(context: typer.Context) -> Session:

@@ -1,5 +1,6 @@
-"""`compose`, `activate`, `rollback`, `status`, `history`: what runs, and what ran."""
+"""`compose`, `export`, `activate`, `rollback`, `status`: what runs."""
 
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -14,10 +15,10 @@ from veneer.identity import short
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(compose)
+    app.command()(export)
     app.command()(activate)
     app.command()(rollback)
     app.command()(status)
-    app.command()(history)
 
 
 def compose(
@@ -39,6 +40,31 @@ def compose(
         session.print_json({"composition_id": done.id, "name": done.name})
     else:
         session.out.print(f"{done.name}  {short(done.id, 12)}", markup=False)
+
+
+def export(
+    context: typer.Context,
+    ref: Annotated[str, typer.Argument(help="A stack, or a composition's id.")],
+    file: Annotated[Path, typer.Argument(help="The .slm file to write.")],
+    with_base: Annotated[bool, typer.Option("--with-base", help="Pack the base too.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a file.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Pack a stack and its adapters into one file, which `import` takes in elsewhere."""
+    session = session_of(context)
+    with session.read() as workspace, session.progress(file.name, json=json) as report:
+        done = workspace.export(
+            ref,
+            session.path(file),
+            with_base=with_base,
+            replace=replace,
+            progress=report,
+            cancel=session.cancel,
+        )
+    if json:
+        session.print_json(done)
+    else:
+        session.out.print(f"{done.path}  {short(done.composition_id, 12)}", markup=False)
 
 
 def activate(
@@ -95,28 +121,6 @@ def status(context: typer.Context, json: JsonFlag = False) -> None:
         session.out.print(
             f"generation {generation.number}: {label}  {short(composition.id, 12)}", markup=False
         )
-
-
-def history(context: typer.Context, json: JsonFlag = False) -> None:
-    """List every generation, newest first, with what became of it."""
-    session = session_of(context)
-    with session.read() as workspace:
-        generations = workspace.journal.all()
-        names = {n.digest: n.name for n in workspace.library.named()}
-    if json:
-        session.print_json(generations)
-        return
-    for g in generations:
-        when = g.transitions[-1].at[:19].replace("T", " ")
-        end = g.reason or milliseconds(g.timings_ms)
-        session.out.print(
-            f"{g.number:>5}  {g.state:<9}  {short(g.composition, 12)}  {when}  "
-            f"{g.requested_by:<8}  {end}",
-            markup=False,
-        )
-        for pair in g.confirmed:
-            adapter, base = (names.get(d) or short(d, 12) for d in (pair.adapter, pair.base))
-            session.out.print(f"{'':5}  confirmed: “{adapter}” belongs on “{base}”", markup=False)
 
 
 def _pair(text: str) -> tuple[str, float | None]:

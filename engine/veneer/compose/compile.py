@@ -14,6 +14,7 @@ from veneer.compose.plan import ContextSettings, PlannedAdapter, RuntimePlan
 from veneer.compose.stacks import base_ref
 from veneer.errors import Incompatible, NeedsOverlay, blaming
 from veneer.identity import execution_id
+from veneer.store.custody import Custody
 from veneer.store.library import Library
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.tasks import CancelToken, Progress, silent
@@ -25,8 +26,9 @@ _F32 = 4
 class Compiler:
     """Compiles manifests against one workspace."""
 
-    def __init__(self, library: Library, forms: Forms) -> None:
+    def __init__(self, library: Library, custody: Custody, forms: Forms) -> None:
         self._library = library
+        self._custody = custody
         self._forms = forms
 
     def validate(
@@ -42,7 +44,7 @@ class Compiler:
         (digest,) = manifest.composition.base.digests
         with blaming(digest):
             base = self._base(manifest)
-            self._library.verify_base(base, progress, cancel)
+            self._custody.verify_base(base, progress, cancel)
         adapters: list[StoredAdapter] = []
         for ref in manifest.composition.adapters:
             if cancel is not None:
@@ -50,6 +52,12 @@ class Compiler:
             with blaming(ref.digest):
                 adapters.append(self._adapter(ref, base))
         return base, tuple(adapters)
+
+    def find(self, manifest: Manifest) -> tuple[StoredBase, tuple[StoredAdapter, ...]]:
+        """What the manifest names, neither verified nor checked. Raises `NotFound`."""
+        (digest,) = manifest.composition.base.digests
+        adapters = manifest.composition.adapters
+        return self._library.base(digest), tuple(self._library.adapter(a.digest) for a in adapters)
 
     def plan(
         self,
@@ -97,7 +105,7 @@ class Compiler:
 
     def _adapter(self, ref: AdapterRef, base: StoredBase) -> StoredAdapter:
         adapter = self._library.adapter(ref.digest)
-        self._library.verify_adapter(adapter)
+        self._custody.verify_adapter(adapter)
         report = self._library.check(adapter.digest, base.digest)
         if not report.ok:
             raise _refusal(report.problems[0].code)(

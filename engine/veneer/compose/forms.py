@@ -30,19 +30,22 @@ class Forms:
 
         Raises `Incompatible`, `FormatError`, `DiskFull`, `StoreError`.
         """
-        made_for = base.base.architecture_id, base.base.layout
-        key = digest_of_hashes([adapter.digest, *made_for, str(FORM_VERSION)])
-        path = self._layout.derived_form(key)
+        path = self.path(adapter.digest, base.base.architecture_id, base.base.layout)
         if not self._verifier.untouched(path):
             self._make(adapter, base, path)
         return path
 
+    def path(self, adapter: Digest, architecture_id: Digest, layout: Digest) -> Path:
+        """Where an adapter's form for such bases lies, or would lie."""
+        key = digest_of_hashes([adapter, architecture_id, layout, str(FORM_VERSION)])
+        return self._layout.derived_form(key)
+
     def _make(self, adapter: StoredAdapter, base: StoredBase, path: Path) -> None:
         with Draft(self._fs, self._layout.tmp) as draft:
-            with draft.writing() as file:
-                write_runtime_form(adapter.adapter, self._library.source(adapter), base.base, file)
-                file.seek(0)
-                digest: Digest = sha256_file(file, 0)
+            source, file = self._library.source(adapter), draft.file
+            write_runtime_form(adapter.adapter, source, base.base, file)
+            file.seek(0)
+            digest: Digest = sha256_file(file, 0)
             draft.publish(path)
         state = self._fs.stat(path)
         if state is not None:

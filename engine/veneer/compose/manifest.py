@@ -5,12 +5,15 @@ TOML for people, decoded strictly: an unknown field is an error, not a remark.
 """
 
 import math
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, NewType
 
 import msgspec
 
 from veneer.errors import ManifestError
 from veneer.identity import Digest, composition_id
+
+PublicKey = NewType("PublicKey", str)
+"""`ed25519:` and 64 hex digits."""
 
 SCHEMA = 1
 MAX_ADAPTERS = 64
@@ -51,13 +54,23 @@ class Semantic(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     method: Method = Method()
 
 
-class Envelope(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who vouches for a composition and its envelope: a key, and what it signed in hexadecimal."""
+
+    key: Annotated[PublicKey, msgspec.Meta(pattern=r"\Aed25519:[0-9a-f]{64}\Z")]
+    value: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{128}\Z")]
+
+
+class Envelope(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """What people note about a composition. Changes nothing that is computed."""
 
     name: str = ""
     notes: str = ""
     created_at: str = ""
     tool: str = ""
+    signature: Signature | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -54,9 +54,14 @@ def _plain(*paths: str) -> dict[str, Module]:
 
 
 def _experts(prefix: str, paths: Iterable[str]) -> dict[str, Module]:
-    return _plain(*(f"{prefix}{EXPERT}{path}" for path in paths))
+    """Experts as modules of their own, and as the two parameters that hold them all."""
+    return _plain(*(f"{prefix}{EXPERT}{path}" for path in paths)) | {
+        "mlp.experts.gate_up_proj": Module(blocks=_GATE_UP_EXPERTS),
+        "mlp.experts.down_proj": Module(blocks=("ffn_down_exps",)),
+    }
 
 
+_GATE_UP_EXPERTS: Final = ("ffn_gate_exps", "ffn_up_exps")
 _SEE_AND_SAY: Final = ("model.language_model.layers.", "language_model.model.layers.")
 _QKV: Final = ("attn_q", "attn_k", "attn_v")
 _GATE_UP: Final = ("ffn_gate", "ffn_up")

@@ -50,6 +50,7 @@ class PeftConfig:
     base_digest: Digest | None
     invocation_tokens: tuple[int, ...]
     beside: Beside
+    target_parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,6 @@ _REFUSED: Final = (
     _Refusal("invocation_string", _OFF, "it is an activated LoRA (aLoRA) of an early form"),
     _Refusal("megatron_config", _OFF, "it was trained with Megatron's parallel layers"),
     _Refusal("use_qalora", _OFF, "it is a QALoRA adapter, which groups its inputs"),
-    _Refusal("target_parameters", _OFF, "it adapts bare parameters (target_parameters)"),
     _Refusal("use_bdlora", _OFF, "it is block-diagonal (use_bdlora)"),
     _Refusal("velora_config", _OFF, "it is a VeLoRA adapter"),
     _Refusal("monteclora_config", _OFF, "it is a MonteCLoRA adapter, which samples its weights"),
@@ -99,6 +99,7 @@ _READ: Final = frozenset(
         "rank_pattern",
         "alpha_pattern",
         "target_modules",
+        "target_parameters",
         "base_model_name_or_path",
         "revision",
         "alora_invocation_tokens",
@@ -165,6 +166,7 @@ def judged(table: Mapping[str, Any]) -> PeftConfig:
             table.get("alora_invocation_tokens"), "alora_invocation_tokens"
         ),
         beside=read_beside(table),
+        target_parameters=_parameters(table),
     )
 
 
@@ -229,6 +231,11 @@ def _refuse_other_fields(table: Mapping[str, Any]) -> None:
         if field not in listed and value not in _OFF:
             message = f"{values.FILE} sets {field[:80]!r}, which this Veneer does not know."
             raise UnsupportedAdapter(message)
+
+
+def _parameters(table: Mapping[str, Any]) -> tuple[str, ...]:
+    field = "target_parameters"
+    return values.names(table.get(field) or [], field) or ()
 
 
 def _base_digest(table: Mapping[str, Any]) -> Digest | None:

@@ -32,8 +32,7 @@ _FOREIGN: Final = (
     (".original_module", "a copy of a module of the base (modules_to_save)"),
     (
         ".base_layer.weight",
-        "a copy of the base's own weight, which PEFT adds when embeddings are targeted; save the "
-        "adapter again with save_pretrained(..., save_embedding_layers=False)",
+        "a copy of the base's own weight, and of a kind that PEFT does not save by itself",
     ),
 )
 

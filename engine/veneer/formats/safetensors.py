@@ -64,8 +64,11 @@ class SafetensorsHeader:
     metadata: Mapping[str, str]
 
 
-def read_header(file: BinaryIO) -> SafetensorsHeader:
-    """Read the header of an open, seekable file. Only `FormatError` escapes for bad bytes."""
+def read_header(file: BinaryIO, *, empty: bool = False) -> SafetensorsHeader:
+    """Read the header of an open, seekable file, in which tensors may be `empty` if said so.
+
+    Only `FormatError` escapes for bad bytes.
+    """
     size = file.seek(0, 2)
     file.seek(0)
     raw = _raw_header(file, size)
@@ -75,6 +78,8 @@ def read_header(file: BinaryIO) -> SafetensorsHeader:
         raise FormatError("COUNT", f"The file claims {len(table)} tensors.")
     data_start = 8 + len(raw)
     found = [_tensor(name, entry, data_start) for name, entry in table.items()]
+    if not empty:
+        _refuse_empty(found)
     found.sort(key=lambda tensor: (tensor.start, tensor.stop))
     _check_layout(found, data_start, size)
     return SafetensorsHeader(
@@ -150,9 +155,6 @@ def _tensor(name: str, entry: Any, data_start: int) -> StoredTensor:
     fields = cast("dict[str, Any]", entry)
     dtype, shape = _dtype(name, fields["dtype"]), _numbers(name, fields["shape"], _DIMS_MAX)
     offsets = _numbers(name, fields["data_offsets"], 2)
-    if 0 in shape:
-        message = f"{name} is empty. A sharded training run must be gathered before it is saved."
-        raise FormatError("SHAPE", message)
     nbytes = prod(shape) * _SIZES[dtype]
     if nbytes >= _BYTES_MAX:
         raise FormatError("SHAPE", f"{name} is larger than any file can be.")
@@ -176,6 +178,13 @@ def _numbers(name: str, value: Any, most: int) -> tuple[int, ...]:
 
 def _is_size(value: Any) -> bool:
     return type(value) is int and value >= 0
+
+
+def _refuse_empty(tensors: list[StoredTensor]) -> None:
+    for tensor in tensors:
+        if 0 in tensor.shape:
+            what = "is empty. A sharded training run must be gathered before it is saved."
+            raise FormatError("SHAPE", f"{tensor.name} {what}")
 
 
 def _check_layout(tensors: list[StoredTensor], data_start: int, size: int) -> None:

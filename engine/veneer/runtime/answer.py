@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from veneer.errors import Cancelled, ContextFull
+from veneer.runtime.fitting import fitted
 from veneer.runtime.live import LiveSequence
 from veneer.runtime.protocol import ChatMessage, FinishReason, Generate, Sampling
 from veneer.runtime.resident import Resident
@@ -19,6 +20,7 @@ class Answer:
     """What came of it. Times in seconds; `decoding` is the time after the first token."""
 
     prompt_tokens: int
+    dropped: int = 0
     reused_tokens: int = 0
     token_ids: list[int] = field(default_factory=list[int])
     reason: FinishReason = "length"
@@ -32,15 +34,19 @@ class Answer:
 
 
 def prompt_tokens(resident: Resident, messages: tuple[ChatMessage, ...]) -> tuple[int, ...]:
-    """The conversation as token ids, through the model's own template."""
+    """The conversation as token ids, through the model's own template.
+
+    An answer at its end is left open, to be gone on with.
+    """
     model = resident.model
     bos = model.token_text(model.bos)
+    begun = messages[-1].content if messages and messages[-1].role == "assistant" else None
     text = render(
         model.meta("tokenizer.chat_template"),
-        messages,
+        messages if begun is None else messages[:-1],
         bos=bos,
         eos=model.token_text(model.eos),
-    )
+    ) + (begun or "")
     written_by_template = bool(bos) and text.startswith(bos)
     return model.tokenize(text, add_special=not written_by_template, parse_special=True)
 
@@ -54,14 +60,14 @@ def answer(
 ) -> Answer:
     """Carry out a request, streaming text to `emit`. Raises `ContextFull`, `TemplateError`."""
     started = perf_counter()
-    prompt = prompt_tokens(resident, request.messages)
+    dropped, prompt = _prompt(resident, request)
     room = resident.context.n_ctx - len(prompt)
     if room < 1:
         raise ContextFull(
             f"The conversation needs {len(prompt)} tokens, and the context holds "
             f"{resident.context.n_ctx}. Shorten it, or raise the context in the settings."
         )
-    result = Answer(len(prompt))
+    result = Answer(len(prompt), dropped)
     stream = TextStream(request.stop)
     with _sampler(request.sampling, resident.model.n_vocab) as sampler:
         try:
@@ -81,6 +87,19 @@ def answer(
             result.reason = "cancelled"
     emit(stream.finish())
     return result
+
+
+def _prompt(resident: Resident, request: Generate) -> tuple[int, tuple[int, ...]]:
+    """How many messages are left out, and the tokens of the rest."""
+    if request.dropped is None:
+        return 0, prompt_tokens(resident, request.messages)
+    return fitted(
+        request.messages,
+        request.dropped,
+        resident.context.n_ctx,
+        request.max_tokens,
+        lambda messages: prompt_tokens(resident, messages),
+    )
 
 
 def _tokens(

@@ -130,8 +130,14 @@ class RuntimeClient:
         stop: tuple[str, ...] = (),
         on_text: Callable[[str], None] = lambda text: None,
         cancel: CancelToken | None = None,
+        *,
+        dropped: int | None = None,
     ) -> Finished:
-        """Answer a conversation, streaming text to `on_text` on the calling thread."""
+        """Answer a conversation, streaming text to `on_text` on the calling thread.
+
+        Raises `ContextFull` where it does not fit, unless `dropped` is given: then that many of
+        its oldest messages are left out, or more.
+        """
         with self._turn:
             request = protocol.Generate(
                 id=self._next_id(),
@@ -139,6 +145,7 @@ class RuntimeClient:
                 sampling=sampling,
                 max_tokens=max_tokens,
                 stop=stop,
+                dropped=dropped,
             )
             with self._interruptible(request.id):
                 self._say(request)

@@ -1,16 +1,24 @@
 """How the worker process lives: what it may know, what it may leave behind, where it writes.
 
-Order: forget every variable of the environment that is not on the list -> no core dumps, which
-would hold the conversation -> everything that is printed goes to a log that rotates. Worker only.
+Order: forget every variable of the environment that is not on the list -> limits, where the system
+has them -> everything that is printed goes to a log that rotates. Worker only.
 """
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
+
+from veneer.errors import VeneerError
 from veneer.store.fs import Fs
 
 LOG_LIMIT = 1 << 20
+OPEN_FILES = 1024
+_OOM_SCORE = Path("/proc/self/oom_score_adj")
+_EXPENDABLE = b"500"
+"""As if it took half of the machine's memory more than it does; 1000 is the most."""
 
 _ALLOWED = {
     "PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "TEMP", "TMP", "LD_LIBRARY_PATH",
@@ -30,12 +38,29 @@ def forget_environment() -> None:
     os.environ["GGML_NO_BACKTRACE"] = "1"
 
 
-def forbid_core_dumps() -> None:
-    """Where the system has such a limit."""
+def limit_resources() -> None:
+    """No core dumps, which would hold the conversation; a bound on open files.
+
+    On Linux also no more memory of its own than the machine has, so that what runs away fails here
+    and now, and not after minutes of swapping.
+    """
     if sys.platform != "win32":
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        _lower(resource.RLIMIT_NOFILE, OPEN_FILES)
+        if sys.platform == "linux":
+            _lower(resource.RLIMIT_DATA, psutil.virtual_memory().total + psutil.swap_memory().total)
+
+
+def go_first(fs: Fs) -> None:
+    """Where memory is short, Linux is to end this process, which is restarted, and not the window.
+
+    A system that does not let us say so does as it likes.
+    """
+    if sys.platform == "linux":
+        with suppress(VeneerError, OSError), fs.open_append(_OOM_SCORE) as file:
+            file.write(_EXPENDABLE)
 
 
 class Log:
@@ -66,3 +91,12 @@ class Log:
 def older(log: Path) -> Path:
     """Where a log goes when it is full."""
     return log.with_suffix(".1.log")
+
+
+def _lower(limit: int, most: int) -> None:
+    """Never raises a limit that is lower already."""
+    import resource
+
+    hard = resource.getrlimit(limit)[1]
+    least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(limit, (least, least))

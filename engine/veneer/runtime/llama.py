@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veneer.compose.plan import ContextSettings
-from veneer.errors import ContextFull, RuntimeMissing, RuntimeRefused
+from veneer.errors import ContextFull, NonFinite, RuntimeMissing, RuntimeRefused, VeneerError
 
 PINNED = "0.3.36"
 
@@ -76,14 +76,15 @@ class Logging:
 
 
 class Model:
-    """A base in memory (mapped from its file)."""
+    """A base in memory (mapped from its file), each of its weights a finite number."""
 
     def __init__(self, path: str, settings: ContextSettings) -> None:
         parameters = api.llama_model_default_params()
         parameters.n_gpu_layers = settings.n_gpu_layers
+        parameters.check_tensors = True
         self.handle = api.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self.handle:
-            raise RuntimeRefused(f"llama.cpp could not load the base {path}.")
+            raise _why_not_loaded(path, parameters)
         self._vocab = api.llama_model_get_vocab(self.handle)
         self.n_vocab = int(api.llama_vocab_n_tokens(self._vocab))
         self.n_ctx_train = int(api.llama_model_n_ctx_train(self.handle))
@@ -143,6 +144,15 @@ class Model:
             if count >= 0:
                 return buffer.raw[:count]
             size = -count
+
+
+def _why_not_loaded(path: str, parameters: Any) -> VeneerError:
+    parameters.check_tensors = False
+    handle = api.llama_model_load_from_file(os.fsencode(path), parameters)
+    if not handle:
+        return RuntimeRefused(f"llama.cpp could not load the base {path}.")
+    api.llama_model_free(handle)
+    return NonFinite(f"The base {path} has weights that are not numbers (NaN or infinity).")
 
 
 class LoadedAdapter:

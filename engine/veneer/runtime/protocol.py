@@ -68,13 +68,19 @@ class Discard(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Generate(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Answer a conversation, streaming."""
+    """Answer a conversation, streaming.
+
+    An answer at its end is gone on with. Where the conversation does not fit into the context, its
+    oldest turns are left out, unless `dropped` is None: it is how many messages were left out
+    before, which stay out, so that the rest is still in the cache.
+    """
 
     id: int
     messages: tuple[ChatMessage, ...]
     sampling: Sampling
     max_tokens: int
     stop: tuple[str, ...] = ()
+    dropped: int | None = None
 
 
 class Evaluate(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -132,7 +138,8 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The end of an answer, stamped with what made it.
 
     `reused_tokens` of the `prompt_tokens` came from the cache. `first_token_ms` is the time from
-    the request to the first token; `tokens_per_second` counts decoding alone.
+    the request to the first token; `tokens_per_second` counts decoding alone. `dropped` messages
+    were left out, for the context holds `n_ctx` tokens.
     """
 
     id: int
@@ -145,6 +152,8 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     reused_tokens: int
     first_token_ms: float
     tokens_per_second: float
+    n_ctx: int = 0
+    dropped: int = 0
 
 
 class Logits(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -18,6 +18,9 @@ from veneer.runtime.llama import Context, LoadedAdapter, Model
 _PROBE_CONTEXT = 256
 _MAX_PROOFS = 1024
 _PROBE_TEXT = "The fox said: 1 + 1 ="
+_PROBE_TOKENS = 4
+"""Each costs its share of every activation. One token alone would attend to itself, whatever an
+adapter does to queries and keys."""
 
 AdapterSet = Sequence[tuple[LoadedAdapter, float]]
 Proof = tuple[tuple[Digest, float], ...]
@@ -39,7 +42,7 @@ class Resident:
         self._proven: OrderedDict[Proof, None] = OrderedDict()
         probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
         # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
-        self._probe_tokens = probe[: self._prober.n_batch]
+        self._probe_tokens = probe[: min(_PROBE_TOKENS, self._prober.n_batch)]
         self._base_logits = self._probe(())
 
     def serves(self, plan: RuntimePlan) -> bool:

@@ -184,6 +184,8 @@ class Worker:
                 reused_tokens=result.reused_tokens,
                 first_token_ms=result.first_token * 1000,
                 tokens_per_second=result.tokens_per_second,
+                n_ctx=active.staged.resident.context.n_ctx,
+                dropped=result.dropped,
             )
         )
 
@@ -256,7 +258,8 @@ class _Clock:
 def main(connection: Connection, log: str) -> None:
     """The worker's whole life. Runs in the spawned process."""
     household.forget_environment()
-    household.forbid_core_dumps()
+    household.limit_resources()
+    household.go_first(RealFs())
     written = household.Log(RealFs(), Path(log))
     # Ctrl-C in a terminal reaches every process of the group; stopping is the engine's to decide.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,6 +1,12 @@
-"""Bases and adapters as rows. Only the catalog reads and writes their tables."""
+"""Bases and adapters as rows. Only the catalog reads and writes their tables.
+
+What is removed is no longer listed, but its record stays until it is dropped: an earlier
+generation can still be rolled back to, and importing it again brings its notes back.
+"""
 
 import sqlite3
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -9,10 +15,18 @@ from veneer.adapters.base import Base
 from veneer.adapters.model import Adapter
 from veneer.errors import NameTaken
 from veneer.identity import Digest
-from veneer.store.database import Database, Row
-from veneer.store.records import StoredAdapter, StoredBase
+from veneer.store.database import Database, Row, now
+from veneer.store.records import Removed, StoredAdapter, StoredBase
 
 Table = Literal["bases", "adapters"]
+_GONE = "digest NOT IN (SELECT digest FROM adapters UNION SELECT digest FROM bases)"
+"""Of what was removed: what was not brought in again."""
+
+
+@lru_cache(maxsize=16)
+def _described(record: str) -> Base:
+    """Kept, since every switch asks for its base several times, and it is a long read."""
+    return msgspec.json.decode(record, type=Base)
 
 
 def _base(row: Row) -> StoredBase:
@@ -21,7 +35,7 @@ def _base(row: Row) -> StoredBase:
         name=row["name"],
         path=row["path"],
         copied=bool(row["copied"]),
-        base=msgspec.json.decode(row["record"], type=Base),
+        base=_described(row["record"]),
         added_at=row["added_at"],
     )
 
@@ -37,7 +51,21 @@ def _adapter(row: Row) -> StoredAdapter:
         default_scale=row["default_scale"],
         trigger_text=row["trigger_text"],
         notes=row["notes"],
+        tags=msgspec.json.decode(row["tags"], type=tuple[str, ...]),
+        system_prompt=row["system_prompt"],
+        license=row["license"],
+        source=row["source"],
     )
+
+
+def _table_of(stored: StoredBase | StoredAdapter) -> Table:
+    return "bases" if isinstance(stored, StoredBase) else "adapters"
+
+
+def _removed(row: Row) -> Removed:
+    kind = StoredBase if row["kind"] == "bases" else StoredAdapter
+    stored = msgspec.json.decode(row["record"], type=kind)
+    return Removed(stored=stored, removed_at=row["removed_at"])
 
 
 class Catalog:
@@ -90,10 +118,13 @@ class Catalog:
         with self._database.transaction() as connection, _unique(stored.name):
             connection.execute(
                 "INSERT INTO adapters (digest, name, files, size, record, added_at,"
-                " default_scale, trigger_text, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " default_scale, trigger_text, notes, tags, system_prompt, license, source)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (digest) DO UPDATE SET name = excluded.name,"
                 " default_scale = excluded.default_scale,"
-                " trigger_text = excluded.trigger_text, notes = excluded.notes",
+                " trigger_text = excluded.trigger_text, notes = excluded.notes,"
+                " tags = excluded.tags, system_prompt = excluded.system_prompt,"
+                " license = excluded.license, source = excluded.source",
                 (
                     stored.digest,
                     stored.name,
@@ -104,13 +135,54 @@ class Catalog:
                     stored.default_scale,
                     stored.trigger_text,
                     stored.notes,
+                    msgspec.json.encode(stored.tags).decode(),
+                    stored.system_prompt,
+                    stored.license,
+                    stored.source,
                 ),
             )
 
-    def remove(self, table: Table, digest: Digest) -> None:
-        """Forget a row. Its files are the caller's to remove, afterwards."""
+    def remove(self, stored: StoredBase | StoredAdapter) -> None:
+        """Take a row out of the library, and keep it among what was removed."""
+        table = _table_of(stored)
+        record = msgspec.json.encode(stored).decode()
         with self._database.transaction() as connection:
-            connection.execute(f"DELETE FROM {table} WHERE digest = ?", (digest,))
+            connection.execute(f"DELETE FROM {table} WHERE digest = ?", (stored.digest,))
+            connection.execute(
+                "INSERT OR REPLACE INTO removed (digest, kind, record, removed_at)"
+                " VALUES (?, ?, ?, ?)",
+                (stored.digest, table, record, now()),
+            )
+
+    def removed(self) -> tuple[Removed, ...]:
+        """Everything that was removed, not brought in again and not dropped."""
+        return tuple(map(_removed, self._database.rows(f"SELECT * FROM removed WHERE {_GONE}")))
+
+    def withdraw(self, stored: StoredBase | StoredAdapter) -> None:
+        """Undo that something was added: as `remove`, and nothing is kept of it."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                f"DELETE FROM {_table_of(stored)} WHERE digest = ?", (stored.digest,)
+            )
+
+    def removed_base(self, digest: Digest) -> StoredBase | None:
+        """A base that was removed, or None."""
+        found = self._removed(digest)
+        return found if isinstance(found, StoredBase) else None
+
+    def removed_adapter(self, digest: Digest) -> StoredAdapter | None:
+        """An adapter that was removed, or None."""
+        found = self._removed(digest)
+        return found if isinstance(found, StoredAdapter) else None
+
+    def drop(self, digests: Iterable[Digest]) -> None:
+        """Forget for good what was removed. Its files are the caller's to remove, afterwards."""
+        with self._database.transaction() as connection:
+            connection.executemany("DELETE FROM removed WHERE digest = ?", [(d,) for d in digests])
+
+    def _removed(self, digest: Digest) -> StoredBase | StoredAdapter | None:
+        row = self._database.row(f"SELECT * FROM removed WHERE digest = ? AND {_GONE}", (digest,))
+        return _removed(row).stored if row else None
 
 
 class _unique:  # noqa: N801 - reads as a phrase: `with _unique(name)`

@@ -12,10 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from veneer.errors import DiskFull, StoreError, WorkspaceTooNew
+from veneer.errors import CatalogDamaged, DiskFull, StoreError, WorkspaceTooNew
 from veneer.store.schema import MIGRATIONS
 
 Row = sqlite3.Row
+_PRIMARY = 0xFF
+"""SQLite's extended error codes have the primary one in their lowest byte."""
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def now() -> str:
@@ -23,13 +26,32 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def damaged(path: Path, how: str) -> CatalogDamaged:
+    """The error for a database at `path` that cannot be used, with the way out of it."""
+    return CatalogDamaged(
+        f"The catalog {path} {how}. “veneer fsck --repair” makes a new one from what can be read "
+        "of it and from the files beside it, and keeps the old one."
+    )
+
+
+def too_new(path: Path, version: int) -> WorkspaceTooNew:
+    """The error for a database that a later Veneer wrote."""
+    return WorkspaceTooNew(
+        f"{path} was written by a later Veneer (format {version}, this one knows "
+        f"{len(MIGRATIONS)}). Update Veneer, or use another workspace."
+    )
+
+
 @contextmanager
 def _translated(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
+        if code == sqlite3.SQLITE_FULL:
             raise DiskFull(f"The disk is full: could not write {path}.") from error
+        if code in _DAMAGED:
+            raise damaged(path, f"is damaged ({error})") from error
         raise StoreError(f"The catalog {path} refused: {error}.") from error
 
 
@@ -43,12 +65,11 @@ class Database:
             self._connection = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=10
             )
-            self._connection.row_factory = sqlite3.Row
-            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-                self._connection.execute(f"PRAGMA {pragma}")
-        self._migrate()
-        if not writable:
-            self._connection.execute("PRAGMA query_only=ON")
+        try:
+            self._prepare(writable=writable)
+        except BaseException:
+            self._connection.close()
+            raise
 
     def close(self) -> None:
         """Close the connection; SQLite folds its log into the file."""
@@ -65,6 +86,12 @@ class Database:
         with self._lock, _translated(self._path):
             return self._connection.execute(sql, parameters).fetchone()
 
+    def problems(self) -> tuple[str, ...]:
+        """What SQLite finds wrong with its own file: sentences, none if it is whole."""
+        found = [row[0] for row in self.rows("PRAGMA integrity_check") if row[0] != "ok"]
+        dangling = self.rows("PRAGMA foreign_key_check")
+        return (*found, *(f"a row of {row[0]} names a missing one of {row[2]}" for row in dangling))
+
     @contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
         """Everything executed inside commits together, or not at all."""
@@ -72,19 +99,27 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                # SQLite has rolled back by itself where the disk refused.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
+
+    def _prepare(self, *, writable: bool) -> None:
+        self._connection.row_factory = sqlite3.Row
+        with _translated(self._path):
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+                self._connection.execute(f"PRAGMA {pragma}")
+        self._migrate()
+        if not writable:
+            self._connection.execute("PRAGMA query_only=ON")
 
     def _migrate(self) -> None:
         found = self.row("PRAGMA user_version")
         version = int(found[0]) if found else 0
         if version > len(MIGRATIONS):
-            raise WorkspaceTooNew(
-                f"{self._path} was written by a later Veneer (format {version}, this one knows "
-                f"{len(MIGRATIONS)}). Update Veneer, or use another workspace."
-            )
+            raise too_new(self._path, version)
         for number in range(version, len(MIGRATIONS)):
             self._apply(number)
 

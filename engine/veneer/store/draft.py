@@ -5,13 +5,12 @@ directory synced. Leaving the `with` block before `publish` removes it, whatever
 """
 
 import secrets
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from veneer.errors import VeneerError
-from veneer.store.fs import Fs, translated
+from veneer.store.fs import Fs
 
 
 class Draft:
@@ -27,12 +26,6 @@ class Draft:
         """Append bytes."""
         self._fs.write(self.file, data)
 
-    @contextmanager
-    def writing(self) -> Generator[BinaryIO]:
-        """The file itself, for code that writes to any binary file; its `OSError` is translated."""
-        with translated("write to", self.path):
-            yield self.file
-
     def publish(self, target: Path) -> None:
         """Make the file durable under its final name. Replaces what is there."""
         self._fs.sync(self.file)
@@ -44,13 +37,12 @@ class Draft:
 
     def flush(self) -> None:
         """Hand what was written to the operating system, so that it can be read back."""
-        with translated("write to", self.path):
-            self.file.flush()
+        self.file.flush()
 
     def discard(self) -> None:
         """Remove the file unless it was published."""
         # A full disk makes close() itself fail while it flushes; the removal must still happen.
-        with suppress(OSError):
+        with suppress(VeneerError):
             self.file.close()
         if not self._published:
             with suppress(VeneerError):

@@ -2,30 +2,40 @@
 
 Every file the engine reads or writes goes through an `Fs`, so that tests can record, refuse or
 cut off any single operation. `RealFs` is the one used outside tests. An `OSError` never leaves
-here: it becomes a `StoreError` (or `DiskFull`, `NotFound`) that names the path and what was tried.
+here, nor a file that was opened here: it becomes a `StoreError` (or `DiskFull`, `NotFound`) that
+names the path and what was tried.
 """
 
 import errno
+import io
 import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG
-from typing import BinaryIO, Protocol
+from stat import S_IMODE, S_ISDIR, S_ISREG
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import psutil
 
 from veneer.errors import DiskFull, NotFound, StoreError
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_BUFFER = 1 << 20
+"""Bytes. A form of a thousand small tensors is then written in a few calls."""
 _SYNC_UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.ENOTTY}
 
 
 @dataclass(frozen=True)
 class FileStat:
-    """What identifies one state of one file without reading it. Times in nanoseconds."""
+    """What identifies one state of one file without reading it. Times in nanoseconds.
+
+    `mode` is who may do what, in the bits of POSIX; they tell nothing on Windows.
+    """
 
     device: int
     inode: int
@@ -34,6 +44,7 @@ class FileStat:
     ctime_ns: int
     is_file: bool
     is_dir: bool
+    mode: int
 
     @property
     def key(self) -> str:
@@ -53,6 +64,7 @@ class Fs(Protocol):
     def replace(self, source: Path, target: Path) -> None: ...
     def unlink(self, path: Path) -> None: ...
     def make_dirs(self, path: Path) -> None: ...
+    def restrict_dir(self, path: Path) -> None: ...
     def list_dir(self, path: Path) -> tuple[str, ...]: ...
     def stat(self, path: Path) -> FileStat | None: ...
     def free_bytes(self, path: Path) -> int: ...
@@ -72,28 +84,46 @@ def translated(doing: str, path: Path) -> Generator[None]:
         raise StoreError(f"Could not {doing} {path}: {reason}.") from error
 
 
+class RawFile(io.FileIO):
+    """An open file of which every reading and writing fails with a sentence."""
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        with translated("read", Path(self.name)):
+            return super().readinto(buffer)
+
+    def readall(self) -> bytes:
+        with translated("read", Path(self.name)):
+            return super().readall()
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        with translated("write to", Path(self.name)):
+            return super().write(data)
+
+
 class RealFs:
     """The operating system's files."""
+
+    raw: type[RawFile] = RawFile
+    """What is under the buffer of every open file."""
 
     def open_read(self, path: Path) -> BinaryIO:
         """Open for reading. The caller closes it."""
         with translated("read", path):
-            return path.open("rb")
+            return io.BufferedReader(self.raw(path))
 
     def create(self, path: Path) -> BinaryIO:
         """Create a new file, owner-only; fails if anything has that name."""
         with translated("create", path):
-            return open(path, "x+b", opener=_owner_only)
+            return io.BufferedRandom(self.raw(path, "x+", opener=_owner_only), _BUFFER)
 
     def open_append(self, path: Path) -> BinaryIO:
         """Open a log for appending, unbuffered, owner-only; create it if need be."""
         with translated("write to", path):
-            return open(path, "ab", buffering=0, opener=_owner_only)
+            return self.raw(path, "a", opener=_owner_only)
 
     def write(self, file: BinaryIO, data: bytes | memoryview) -> None:
         """Write all of `data` at the current position."""
-        with translated("write to", Path(file.name)):
-            file.write(data)
+        file.write(data)
 
     def sync(self, file: BinaryIO) -> None:
         """Make the bytes durable. A failure is final for this file: never sync it again."""
@@ -130,6 +160,11 @@ class RealFs:
                 directory.mkdir(mode=0o700, exist_ok=True)
                 self.sync_dir(directory.parent)
 
+    def restrict_dir(self, path: Path) -> None:
+        """Let nobody but the owner into a directory."""
+        with translated("restrict", path):
+            path.chmod(0o700)
+
     def list_dir(self, path: Path) -> tuple[str, ...]:
         """The names in a directory, sorted."""
         with translated("list", path):
@@ -151,6 +186,7 @@ class RealFs:
             ctime_ns=found.st_ctime_ns,
             is_file=S_ISREG(found.st_mode),
             is_dir=S_ISDIR(found.st_mode),
+            mode=S_IMODE(found.st_mode),
         )
 
     def free_bytes(self, path: Path) -> int:

@@ -1,6 +1,7 @@
 """Bringing bases and adapters in.
 
-An adapter: copy its files aside, hashing -> read them strictly -> publish the objects -> write
+An adapter: copy its files aside, hashing, and without the copies of the base's own weights that
+PEFT puts beside the factors of an embedding -> read them strictly -> publish the objects -> write
 the row. A base: hash it where it lies (or copy it in) -> read its header strictly -> write the
 row. Whatever goes wrong before the row, nothing has changed.
 """
@@ -12,17 +13,20 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from veneer.adapters.base import read_base
+from veneer.adapters.base import Base, read_base
+from veneer.adapters.model import Adapter
 from veneer.adapters.reading import read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
-from veneer.identity import Digest, canonical_json, sha256_file, sha256_table
+from veneer.formats import safetensors, witness
+from veneer.formats.tokenizer import Vocabulary, read_tokenizer
+from veneer.identity import Digest, canonical_json, sha256_file, sha256_table, short
 from veneer.store.archive import Member
 from veneer.store.catalog import Catalog, Table
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import now
 from veneer.store.fs import FileStat, Fs
 from veneer.store.intake import Intake, examine
-from veneer.store.objects import Objects, Received
+from veneer.store.objects import Objects, Received, chunks_of
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import clean_name, free_name
 from veneer.store.verify import Verifier
@@ -33,10 +37,18 @@ from veneer.tasks import CancelToken, Progress, silent
 class Imported:
     """The result of an import. `already` is true if the same bytes were here before."""
 
-    kind: Literal["base", "adapter"]
+    kind: Literal["base", "adapter", "stack"]
     id: Digest
     name: str
     already: bool
+
+
+@dataclass(frozen=True)
+class _Found:
+    base: Base
+    digest: Digest
+    name: str
+    place: Path
 
 
 class Importer:
@@ -65,7 +77,23 @@ class Importer:
         intake = examine(self._fs, path)
         if intake.kind == "base":
             return self._import_base(intake, copy, name, progress, cancel)
-        return self._import_adapter(intake, name, progress, cancel)
+        return self._import_adapter(intake, path, name, progress, cancel)
+
+    def import_expected(
+        self,
+        intake: Intake,
+        path: Path,
+        digest: Digest,
+        progress: Progress,
+        cancel: CancelToken | None,
+    ) -> Imported:
+        """Bring in, from the archive at `path`, something that must turn out to be `digest`.
+
+        A base is copied in. Raises `Damaged` if it is something else, and as `import_path`.
+        """
+        if intake.kind == "base":
+            return self._import_base(intake, True, None, progress, cancel, digest).value
+        return self._import_adapter(intake, path, None, progress, cancel, digest).value
 
     def _name_for(self, table: Table, digest: Digest, intake: Intake, wanted: str | None) -> str:
         """The name to give: the wanted one if it is free, or what it has, or a free one."""
@@ -79,31 +107,63 @@ class Importer:
         return kept[0] if kept else free_name(intake.name, names)
 
     def _import_adapter(
-        self, intake: Intake, name: str | None, progress: Progress, cancel: CancelToken | None
+        self,
+        intake: Intake,
+        path: Path,
+        name: str | None,
+        progress: Progress,
+        cancel: CancelToken | None,
+        expected: Digest | None = None,
     ) -> Outcome[Imported]:
         with ExitStack() as stack:
             received = self._receive(intake, stack, progress, cancel)
-            adapter = read_adapter(OpenedSource({n: r.open for n, r in received.items()}))
+            source = OpenedSource({n: r.open for n, r in received.items()})
+            adapter = read_adapter(source, self._tokenizer(intake))
             files = {n: r.digest for n, r in received.items()}
             digest = next(iter(files.values())) if len(files) == 1 else sha256_table(files)
+            _require(expected, digest, intake)
             given = self._name_for("adapters", digest, intake, name)
             if cancel is not None:
                 cancel.check()
-            self._publish_adapter(files, received)
-        before = self._catalog.adapter(digest)
-        stored = before or StoredAdapter(
-            digest=digest,
-            name=given,
-            files=files,
-            size=sum(r.size for r in received.values()),
-            adapter=adapter,
-            added_at=now(),
-        )
-        self._catalog.put_adapter(msgspec.structs.replace(stored, name=given))
+            before = self._catalog.adapter(digest)
+            stored = (
+                before
+                or self._brought_back(digest, adapter)
+                or StoredAdapter(
+                    digest=digest,
+                    name=given,
+                    files=files,
+                    size=sum(r.size for r in received.values()),
+                    adapter=adapter,
+                    added_at=now(),
+                    source=str(path),
+                )
+            )
+            with self._objects.naming:
+                self._publish_adapter(files, received)
+                self._catalog.put_adapter(msgspec.structs.replace(stored, name=given))
         return Outcome(
             Imported("adapter", digest, given, already=before is not None),
             Changes(adapters=frozenset({digest})),
         )
+
+    def _brought_back(self, digest: Digest, adapter: Adapter) -> StoredAdapter | None:
+        """One that was removed, with its owner's notes and as it is read now."""
+        removed = self._catalog.removed_adapter(digest)
+        if removed is None:
+            return None
+        return msgspec.structs.replace(removed, adapter=adapter, added_at=now())
+
+    def _tokenizer(self, intake: Intake) -> Vocabulary | None:
+        match intake.tokenizer:
+            case None:
+                return None
+            case Path() as path:
+                with self._fs.open_read(path) as file:
+                    return read_tokenizer(file)
+            case member:
+                with member.open() as file:
+                    return read_tokenizer(file)
 
     def _publish_adapter(self, files: dict[str, Digest], received: dict[str, Received]) -> None:
         for item in received.values():
@@ -120,13 +180,35 @@ class Importer:
         cancel: CancelToken | None,
     ) -> dict[str, Received]:
         received: dict[str, Received] = {}
+        sizes = {n: self._size_of(entry) for n, entry in intake.files.items()}
+        before, total = 0, sum(sizes.values())
         for file_name, entry in intake.files.items():
-            archived = isinstance(entry, Member)
-            size = entry.size if archived else _size(self._fs, entry)
-            with entry.open() if archived else self._fs.open_read(entry) as file:
-                item = self._objects.receive(file, size, progress, cancel)
-            received[file_name] = stack.enter_context(item)
+            reported = _after(before, total, progress)
+            item = stack.enter_context(self._receive_one(entry, reported, cancel))
+            received[file_name] = stack.enter_context(self._lean(file_name, item, cancel))
+            before += sizes[file_name]
         return received
+
+    def _size_of(self, entry: Path | Member) -> int:
+        return entry.size if isinstance(entry, Member) else _size(self._fs, entry)
+
+    def _receive_one(
+        self, entry: Path | Member, progress: Progress, cancel: CancelToken | None
+    ) -> Received:
+        opened = entry.open() if isinstance(entry, Member) else self._fs.open_read(entry)
+        with opened as file:
+            return self._objects.receive(chunks_of(file), self._size_of(entry), progress, cancel)
+
+    def _lean(self, name: str, item: Received, cancel: CancelToken | None) -> Received:
+        """The file without the base's own weights if it holds any, of which samples stay."""
+        if not name.lower().endswith(".safetensors"):
+            return item
+        with item.open() as file:
+            lean = witness.rewritten(file, safetensors.read_header(file))
+            if lean is None:
+                return item
+            size, chunks = lean
+            return self._objects.receive(chunks, size, cancel=cancel)
 
     def _publish(self, item: Received) -> Path:
         path = item.publish()
@@ -142,37 +224,54 @@ class Importer:
         name: str | None,
         progress: Progress,
         cancel: CancelToken | None,
+        expected: Digest | None = None,
     ) -> Outcome[Imported]:
-        (path,) = intake.files.values()
-        # A base is never taken out of an archive: intake calls whatever is in one an adapter.
-        assert isinstance(path, Path)
-        with self._fs.open_read(path) as file:
-            base = read_base(file)
-            file.seek(0)
-            if copy:
-                size = _size(self._fs, path)
-                with self._objects.receive(file, size, progress, cancel) as received:
-                    digest = received.digest
-                    given = self._name_for("bases", digest, intake, name)
-                    place = self._publish(received)
+        (entry,) = intake.files.values()
+        with ExitStack() as holding:
+            if copy or isinstance(entry, Member):
+                found = self._copy_base(entry, intake, name, progress, cancel, expected, holding)
             else:
-                digest = self._hash_in_place(path, file, progress, cancel)
-                given, place = self._name_for("bases", digest, intake, name), path
-        already = self._catalog.base(digest) is not None
-        self._catalog.put_base(
-            StoredBase(
-                digest=digest,
-                name=given,
-                path=str(place),
-                copied=copy,
-                base=base,
-                added_at=now(),
+                with self._fs.open_read(entry) as file:
+                    base = read_base(file)
+                    file.seek(0)
+                    digest = self._hash_in_place(entry, file, progress, cancel)
+                given = self._name_for("bases", digest, intake, name)
+                found = _Found(base, digest, given, entry)
+            already = self._catalog.base(found.digest) is not None
+            self._catalog.put_base(
+                StoredBase(
+                    digest=found.digest,
+                    name=found.name,
+                    path=str(found.place),
+                    copied=found.place != entry,
+                    base=found.base,
+                    added_at=now(),
+                )
             )
-        )
         return Outcome(
-            Imported("base", digest, given, already=already),
-            Changes(bases=frozenset({digest})),
+            Imported("base", found.digest, found.name, already=already),
+            Changes(bases=frozenset({found.digest})),
         )
+
+    def _copy_base(
+        self,
+        entry: Path | Member,
+        intake: Intake,
+        name: str | None,
+        progress: Progress,
+        cancel: CancelToken | None,
+        expected: Digest | None,
+        holding: ExitStack,
+    ) -> "_Found":
+        """Copy a base in; from publishing it on, `holding` keeps it from being collected."""
+        with self._receive_one(entry, progress, cancel) as received:
+            with received.open() as copied:
+                base = read_base(copied)
+            digest = received.digest
+            _require(expected, digest, intake)
+            given = self._name_for("bases", digest, intake, name)
+            holding.enter_context(self._objects.naming)
+            return _Found(base, digest, given, self._publish(received))
 
     def _hash_in_place(
         self, path: Path, file: BinaryIO, progress: Progress, cancel: CancelToken | None
@@ -183,6 +282,19 @@ class Importer:
             raise Damaged(f"{path} was being written while it was read. Try again when it rests.")
         self._verifier.remember(path, before, digest)
         return digest
+
+
+def _after(before: int, total: int, progress: Progress) -> Progress:
+    """The progress of one file among several."""
+    return lambda done, of: progress(before + done, total)
+
+
+def _require(expected: Digest | None, digest: Digest, intake: Intake) -> None:
+    if expected is not None and digest != expected:
+        raise Damaged(
+            f"“{intake.name}” in the package is damaged: it hashes to {short(digest)}, not to "
+            f"{short(expected)}. Ask for the package again."
+        )
 
 
 def _state(fs: Fs, path: Path) -> FileStat:

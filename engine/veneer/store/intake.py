@@ -13,6 +13,7 @@ from veneer.adapters.gguf_reader import is_adapter
 from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, refusal
 from veneer.errors import FormatError, NotFound, VeneerError
 from veneer.formats import gguf
+from veneer.formats.tokenizer import FILE as TOKENIZER
 from veneer.store.archive import Member, is_archive, members
 from veneer.store.fs import Fs
 from veneer.store.refs import clean_name
@@ -28,11 +29,15 @@ _WANTED = (
 
 @dataclass(frozen=True)
 class Intake:
-    """What lies at a path: its kind, its semantic files by name, and a name for people."""
+    """What lies at a path: its kind, its semantic files by name, and a name for people.
+
+    `tokenizer` lies beside the files of an adapter and is no part of it.
+    """
 
     kind: Literal["base", "adapter"]
     files: Mapping[str, Path | Member]
     name: str
+    tokenizer: Path | Member | None = None
 
 
 def examine(fs: Fs, path: Path) -> Intake:
@@ -43,6 +48,8 @@ def examine(fs: Fs, path: Path) -> Intake:
         raise NotFound(f"There is no {path}.")
     if found.is_dir:
         return _directory(fs, path)
+    if not found.is_file:
+        raise FormatError("MAGIC", f"{path} is a device or a pipe, not a file.")
     if path.name == PEFT_CONFIG:
         return _directory(fs, path.parent)
     return _file(fs, path)
@@ -50,10 +57,11 @@ def examine(fs: Fs, path: Path) -> Intake:
 
 def _directory(fs: Fs, path: Path) -> Intake:
     names = fs.list_dir(path)
+    tokenizer = path / TOKENIZER if TOKENIZER in names else None
     if PEFT_CONFIG in names and PEFT_WEIGHTS in names:
-        return _peft(path, path / PEFT_CONFIG, path / PEFT_WEIGHTS)
+        return _peft(path, path / PEFT_CONFIG, path / PEFT_WEIGHTS, tokenizer)
     if PEFT_CONFIG in names and MLX_WEIGHTS in names:
-        return _mlx(path)
+        return _mlx(path, tokenizer)
     models = [name for name in names if name.lower().endswith(".gguf")]
     if len(models) == 1:
         return _file(fs, path / models[0])
@@ -97,11 +105,13 @@ def _inner_adapters(fs: Fs, path: Path, names: Iterable[str]) -> list[str]:
 
 
 def _file(fs: Fs, path: Path) -> Intake:
-    config = path.with_name(PEFT_CONFIG)
-    if path.name == MLX_WEIGHTS and fs.stat(config) is not None:
-        return _mlx(path.parent)
+    config, beside = path.with_name(PEFT_CONFIG), path.with_name(TOKENIZER)
     if path.suffix.lower() == ".safetensors" and fs.stat(config) is not None:
-        return _peft(path.parent if path.name == PEFT_WEIGHTS else path, config, path)
+        tokenizer = None if fs.stat(beside) is None else beside
+        if path.name == MLX_WEIGHTS:
+            return _mlx(path.parent, tokenizer)
+        named = path.parent if path.name == PEFT_WEIGHTS else path
+        return _peft(named, config, path, tokenizer)
     with fs.open_read(path) as file:
         if file.read(len(_MAGIC)) == _MAGIC:
             return _gguf(file, path)
@@ -127,7 +137,9 @@ def _archive(fs: Fs, path: Path) -> Intake:
         raise refused or FormatError("MAGIC", f"There is no adapter in {path.name}. {_WANTED}")
     ((folder, files),) = adapters.items()
     name = folder.rpartition("/")[2] or path.name.split(".")[0]
-    return Intake("adapter", {member.file_name: member for member in files}, clean_name(name))
+    beside = [m for m in found if m.folder == folder and m.file_name == TOKENIZER]
+    named = {member.file_name: member for member in files}
+    return Intake("adapter", named, clean_name(name), beside[0] if beside else None)
 
 
 def _adapters_in(found: tuple[Member, ...]) -> dict[str, tuple[Member, ...]]:
@@ -156,11 +168,11 @@ def _gguf(file: BinaryIO, path: Path) -> Intake:
     return Intake("adapter" if is_adapter(header) else "base", {name: path}, clean_name(path.stem))
 
 
-def _peft(named: Path, config: Path, weights: Path) -> Intake:
+def _peft(named: Path, config: Path, weights: Path, tokenizer: Path | None) -> Intake:
     name = clean_name(named.stem if named == weights else named.name)
-    return Intake("adapter", {PEFT_CONFIG: config, PEFT_WEIGHTS: weights}, name)
+    return Intake("adapter", {PEFT_CONFIG: config, PEFT_WEIGHTS: weights}, name, tokenizer)
 
 
-def _mlx(path: Path) -> Intake:
+def _mlx(path: Path, tokenizer: Path | None) -> Intake:
     files = {PEFT_CONFIG: path / PEFT_CONFIG, MLX_WEIGHTS: path / MLX_WEIGHTS}
-    return Intake("adapter", files, clean_name(path.name))
+    return Intake("adapter", files, clean_name(path.name), tokenizer)

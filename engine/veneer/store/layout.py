@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from veneer.identity import Digest, hex_of
+from veneer.identity import Digest, digest_from, hex_of
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,11 @@ class Layout:
     def database(self) -> Path:
         """Catalog, journal, active pointer, conversations."""
         return self.root / "veneer.db"
+
+    @property
+    def database_log(self) -> Path:
+        """What SQLite has committed and not yet folded into the database."""
+        return beside(self.database, "-wal")
 
     @property
     def lock(self) -> Path:
@@ -63,10 +68,16 @@ class Layout:
         return self.root / "kv"
 
     @property
+    def quarantine(self) -> Path:
+        """Damaged files, kept; nothing removes them but a person."""
+        return self.root / "quarantine"
+
+    @property
     def directories(self) -> tuple[Path, ...]:
         """Every directory that an open workspace has."""
         return (
-            self.root, self.objects, self.manifests, self.derived, self.tmp, self.logs, self.kv
+            self.root, self.objects, self.manifests, self.derived, self.tmp, self.logs, self.kv,
+            self.quarantine,
         )  # fmt: skip
 
     def object(self, digest: Digest) -> Path:
@@ -78,6 +89,21 @@ class Layout:
         """The place of one composition's manifest."""
         return self.manifests / f"{hex_of(composition)}.toml"
 
+    def object_at(self, path: Path) -> Digest | None:
+        """The object whose place this is, or None."""
+        digest = digest_from(path.name)
+        return digest if digest is not None and self.object(digest) == path else None
+
+    def manifest_at(self, path: Path) -> Digest | None:
+        """The composition whose manifest's place this is, or None."""
+        digest = digest_from(path.stem)
+        return digest if digest is not None and self.manifest(digest) == path else None
+
     def derived_form(self, key: Digest) -> Path:
         """The place of one derived file."""
         return self.derived / f"{hex_of(key)}.gguf"
+
+
+def beside(database: Path, suffix: str) -> Path:
+    """One of the files that SQLite keeps beside a database: `-wal` or `-shm`."""
+    return database.with_name(database.name + suffix)

@@ -1,9 +1,10 @@
 """What a person has: listing, finding, checking, renaming and forgetting.
 
-Forgetting removes the row first and the files after it, so that a row never names a missing file.
+What was forgotten is listed and found by name no more, but known by its digest to the generations
+that ran it, until nothing needs it and `gc` removes its files.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -14,20 +15,20 @@ from veneer.errors import NotFound
 from veneer.identity import Digest, short
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
+from veneer.store.fs import Fs
 from veneer.store.objects import Objects
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import Named, clean_name, resolve
-from veneer.store.verify import Verifier
-from veneer.tasks import CancelToken, Progress, silent
+from veneer.store.witnesses import Witnesses
 
 
 class Library:
     """The bases and adapters of a workspace."""
 
-    def __init__(self, catalog: Catalog, objects: Objects, verifier: Verifier) -> None:
+    def __init__(self, fs: Fs, catalog: Catalog, objects: Objects) -> None:
         self._catalog = catalog
         self._objects = objects
-        self._verifier = verifier
+        self._witnesses = Witnesses(fs, self.source)
         self._fitting: dict[tuple[Digest, Digest], CompatReport] = {}
 
     def bases(self) -> tuple[StoredBase, ...]:
@@ -39,15 +40,15 @@ class Library:
         return self._catalog.adapters()
 
     def base(self, digest: Digest) -> StoredBase:
-        """One base. Raises `NotFound`."""
-        found = self._catalog.base(digest)
+        """One base, even if it was forgotten. Raises `NotFound`."""
+        found = self._catalog.base(digest) or self._catalog.removed_base(digest)
         if found is None:
             raise NotFound(f"The base {short(digest)} is not in this workspace. Import it.")
         return found
 
     def adapter(self, digest: Digest) -> StoredAdapter:
-        """One adapter. Raises `NotFound`."""
-        found = self._catalog.adapter(digest)
+        """One adapter, even if it was forgotten. Raises `NotFound`."""
+        found = self._catalog.adapter(digest) or self._catalog.removed_adapter(digest)
         if found is None:
             raise NotFound(f"The adapter {short(digest)} is not in this workspace. Import it.")
         return found
@@ -71,7 +72,8 @@ class Library:
     def check(self, adapter: Digest, base: Digest) -> CompatReport:
         """Whether, and how completely, the adapter applies to the base. Raises `NotFound`."""
         layer, below = self.adapter(adapter), self.base(base)
-        report = self._fitting.get((adapter, base)) or check(layer.adapter, below.base, base)
+        known = self._fitting.get((adapter, base))
+        report = known or check(layer.adapter, below.base, base, self._witnesses.ask(layer, below))
         if report.ok:
             # Both are named by their bytes, so this verdict can never become another one. A
             # refusal may be long, and nobody asks for it at every switch.
@@ -82,24 +84,6 @@ class Library:
         """The files of a stored adapter."""
         return OpenedSource({n: _door(self._objects.open, d) for n, d in stored.files.items()})
 
-    def verify_adapter(self, stored: StoredAdapter, *, thorough: bool = False) -> None:
-        """Raise `Damaged` unless every file of the adapter has its digest."""
-        for name, digest in stored.files.items():
-            what = f"The adapter “{stored.name}” ({name})"
-            self._verifier.verify(self._objects.path(digest), digest, what, thorough=thorough)
-
-    def verify_base(
-        self,
-        stored: StoredBase,
-        progress: Progress = silent,
-        cancel: CancelToken | None = None,
-        *,
-        thorough: bool = False,
-    ) -> None:
-        """Raise `Damaged` unless the base's file has its digest."""
-        what = f"The base “{stored.name}”"
-        self._verifier.verify(stored.file, stored.digest, what, progress, cancel, thorough=thorough)
-
     def update_adapter(
         self,
         digest: Digest,
@@ -108,6 +92,9 @@ class Library:
         default_scale: float | None = None,
         trigger_text: str | None = None,
         notes: str | None = None,
+        tags: Sequence[str] | None = None,
+        system_prompt: str | None = None,
+        license: str | None = None,  # noqa: A002 - what it is called everywhere else
     ) -> Outcome[StoredAdapter]:
         """Change what its owner notes about an adapter. Raises `NotFound`, `NameTaken`."""
         given = {
@@ -115,6 +102,9 @@ class Library:
             "default_scale": default_scale,
             "trigger_text": trigger_text,
             "notes": notes,
+            "tags": _clean_tags(tags) if tags is not None else None,
+            "system_prompt": system_prompt,
+            "license": license,
         }
         fields = cast("dict[str, Any]", {k: v for k, v in given.items() if v is not None})
         stored = msgspec.structs.replace(self.adapter(digest), **fields)
@@ -128,21 +118,29 @@ class Library:
         return Outcome(stored, Changes(bases=frozenset({digest})))
 
     def forget_adapter(self, digest: Digest) -> Changes:
-        """Remove an adapter: first its row, then the objects no other adapter uses."""
-        stored = self.adapter(digest)
-        self._catalog.remove("adapters", digest)
-        needed = {d for other in self._catalog.adapters() for d in other.objects}
-        for unused in stored.objects - needed:
-            self._objects.remove(unused)
+        """Take an adapter out of the library. Raises `NotFound`."""
+        self._catalog.remove(self.adapter(digest))
         return Changes(adapters=frozenset({digest}))
 
     def forget_base(self, digest: Digest) -> Changes:
-        """Remove a base: its row, and its copy if it was copied in. A linked file stays."""
-        stored = self.base(digest)
-        self._catalog.remove("bases", digest)
-        if stored.copied:
-            self._objects.remove(digest)
+        """Take a base out of the library. Raises `NotFound`."""
+        self._catalog.remove(self.base(digest))
         return Changes(bases=frozenset({digest}))
+
+    def take_back(self, stored: StoredBase | StoredAdapter) -> None:
+        """Undo an import that led to nothing: its row goes, then the files no other row names."""
+        with self._objects.naming:
+            self._catalog.withdraw(stored)
+            removed = [each.stored for each in self._catalog.removed()]
+            others = (*self._catalog.bases(), *self._catalog.adapters(), *removed)
+            needed = {digest for other in others for digest in other.objects}
+            for digest in stored.objects - needed:
+                self._objects.remove(digest)
+
+
+def _clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Each once, in the order given, none empty."""
+    return tuple(dict.fromkeys(clean_name(tag) for tag in tags if tag.strip()))
 
 
 def _door(opener: Callable[[Digest], BinaryIO], digest: Digest) -> Callable[[], BinaryIO]:

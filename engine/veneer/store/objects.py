@@ -1,6 +1,8 @@
 """Immutable files named by the digest of their bytes."""
 
 import hashlib
+import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -20,6 +22,9 @@ class Objects:
     def __init__(self, fs: Fs, layout: Layout) -> None:
         self._fs = fs
         self._layout = layout
+        self.naming = threading.RLock()
+        """Held from publishing objects until a row names them, and while unnamed ones are told
+        from others and removed."""
 
     def path(self, digest: Digest) -> Path:
         """Where the object lies, or would lie."""
@@ -29,6 +34,16 @@ class Objects:
         """Whether a file of that name is there (its bytes are not looked at)."""
         return self._fs.stat(self.path(digest)) is not None
 
+    def files(self) -> Iterator[Path]:
+        """Every file under `objects/`, whatever it is called."""
+        for name in self._fs.list_dir(self._layout.objects):
+            shelf = self._layout.objects / name
+            found = self._fs.stat(shelf)
+            if found is not None and found.is_dir:
+                yield from (shelf / each for each in self._fs.list_dir(shelf))
+            else:
+                yield shelf
+
     def open(self, digest: Digest) -> BinaryIO:
         """Open an object for reading. Raises `Damaged` if it is missing."""
         if not self.has(digest):
@@ -37,19 +52,19 @@ class Objects:
 
     def receive(
         self,
-        source: BinaryIO,
+        chunks: Iterable[bytes],
         size: int,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> "Received":
-        """Copy an open file in beside the objects, hashing on the way.
+        """Write bytes beside the objects, about `size` of them, hashing on the way.
 
         Nothing is an object until `Received.publish`; leaving its `with` block before that undoes
         the copy. Raises `DiskFull`, `StoreError`, `Cancelled`.
         """
         draft, hasher, done = Draft(self._fs, self._layout.tmp), hashlib.sha256(), 0
         try:
-            while chunk := source.read(_CHUNK):
+            for chunk in chunks:
                 if cancel is not None:
                     cancel.check()
                 hasher.update(chunk)
@@ -77,6 +92,12 @@ class Objects:
     def remove(self, digest: Digest) -> None:
         """Remove an object that no row names any more."""
         self._fs.unlink(self.path(digest))
+
+
+def chunks_of(file: BinaryIO) -> Iterator[bytes]:
+    """What is left of an open file, bit by bit."""
+    while chunk := file.read(_CHUNK):
+        yield chunk
 
 
 class Received:

@@ -27,11 +27,18 @@ class StoredBase(msgspec.Struct, frozen=True, kw_only=True):
         """Where its bytes are."""
         return Path(self.path)
 
+    @property
+    def objects(self) -> frozenset[Digest]:
+        """The object that it is, if it was copied in."""
+        return frozenset({self.digest} if self.copied else ())
+
 
 class StoredAdapter(msgspec.Struct, frozen=True, kw_only=True):
     """An adapter the workspace holds, with what its owner noted about it.
 
-    `files` maps each semantic file's name to the object that holds it.
+    `files` maps each semantic file's name to the object that holds it. `source` is the path it
+    was first imported from; nothing is ever read from there again. `system_prompt` is what its
+    owner recommends to ask it with.
     """
 
     digest: Digest
@@ -43,11 +50,22 @@ class StoredAdapter(msgspec.Struct, frozen=True, kw_only=True):
     default_scale: float = 1.0
     trigger_text: str = ""
     notes: str = ""
+    tags: tuple[str, ...] = ()
+    system_prompt: str = ""
+    license: str = ""
+    source: str = ""
 
     @property
     def objects(self) -> frozenset[Digest]:
         """Every object it is made of: its files, and the table of them if there are several."""
         return frozenset({self.digest, *self.files.values()})
+
+
+class Removed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person took out of the library, as it was, and when (UTC, ISO 8601)."""
+
+    stored: StoredBase | StoredAdapter
+    removed_at: str
 
 
 @dataclass(frozen=True)

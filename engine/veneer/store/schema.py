@@ -104,4 +104,81 @@ _TARGETS_AS_ARRAYS = (
     ))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _CONFIRMATIONS, _TARGETS_AS_ARRAYS)
+_TRUSTED_KEYS = (
+    # store.trust
+    """CREATE TABLE trusted_keys (
+        key TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        added_at TEXT NOT NULL
+    ) STRICT""",
+)
+
+_LOST = (
+    # compose.stacks; why a composition's manifest is given up, or NULL
+    "ALTER TABLE compositions ADD COLUMN lost TEXT",
+)
+
+_PINS_AND_NOTES = (
+    # compose.pins; a pin goes with its stack
+    """CREATE TABLE pins (
+        key INTEGER PRIMARY KEY CHECK (key BETWEEN 1 AND 9),
+        stack TEXT NOT NULL UNIQUE REFERENCES stacks(name) ON DELETE CASCADE ON UPDATE CASCADE
+    ) STRICT""",
+    # store.catalog; what an owner notes, and where it was imported from
+    "ALTER TABLE adapters ADD COLUMN tags TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE adapters ADD COLUMN system_prompt TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE adapters ADD COLUMN license TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE adapters ADD COLUMN source TEXT NOT NULL DEFAULT ''",
+)
+_CONVERSATION_TREES = (
+    # chat.history; what was one line of messages becomes a tree with one way through it
+    "ALTER TABLE messages ADD COLUMN parent INTEGER REFERENCES messages(id)",
+    "CREATE INDEX messages_by_parent ON messages(parent)",
+    """UPDATE messages SET parent = (
+        SELECT max(before.id) FROM messages AS before
+        WHERE before.conversation = messages.conversation AND before.id < messages.id
+    )""",
+    "ALTER TABLE conversations ADD COLUMN leaf INTEGER",
+    """UPDATE conversations SET leaf = (
+        SELECT max(id) FROM messages WHERE conversation = conversations.id
+    )""",
+    "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE conversations ADD COLUMN setup TEXT NOT NULL DEFAULT '{}'",
+    # chat.presets
+    "CREATE TABLE presets (name TEXT PRIMARY KEY, setup TEXT NOT NULL) STRICT",
+    # chat.comparing
+    """CREATE TABLE comparisons (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        conversation INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+        record TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX comparisons_by_conversation ON comparisons(conversation)",
+)
+_COLLECTION = (
+    # store.catalog; what a person removed, for as long as an earlier generation may need it
+    """CREATE TABLE removed (
+        digest TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        record TEXT NOT NULL,
+        removed_at TEXT NOT NULL
+    ) STRICT""",
+    # store.candidates; files that nothing needed when they were last looked at, and since when
+    "CREATE TABLE unreachable (path TEXT PRIMARY KEY, since TEXT NOT NULL) STRICT",
+)
+
+_TRANSITIONS_BY_GENERATION = (
+    # activation.journal; every switch reads its own, of however many there are
+    "CREATE INDEX transitions_by_generation ON transitions(generation)",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _CONFIRMATIONS,
+    _TARGETS_AS_ARRAYS,
+    _TRUSTED_KEYS,
+    _LOST,
+    _PINS_AND_NOTES,
+    _CONVERSATION_TREES,
+    _TRANSITIONS_BY_GENERATION,
+    _COLLECTION,
+)

@@ -4,6 +4,7 @@ A file that hashed right is remembered under its device, inode, size and times; 
 the same it is not read again. Anything else is hashed before it is used.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from veneer.errors import Damaged
@@ -33,7 +34,7 @@ class Verifier:
         """Raise `Damaged`, naming `what`, unless the file at `path` has this digest now."""
         found = self._fs.stat(path)
         if found is None or not found.is_file:
-            raise Damaged(f"{what} is missing: there is no file {path}. Import it again.")
+            raise Damaged(f"{what} is missing: there is no file {path}.")
         if not thorough and self._known(path, found) == digest:
             return
         with self._fs.open_read(path) as file:
@@ -41,7 +42,7 @@ class Verifier:
         if actual != digest:
             raise Damaged(
                 f"{what} has changed on disk: {path} now hashes to {short(actual)}, not to "
-                f"{short(digest)}. Import the original again."
+                f"{short(digest)}."
             )
         self.remember(path, found, digest)
 
@@ -56,6 +57,13 @@ class Verifier:
             connection.execute(
                 "INSERT OR REPLACE INTO verified (path, state, digest) VALUES (?, ?, ?)",
                 (str(path), state.key, digest),
+            )
+
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Forget files that are removed."""
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "DELETE FROM verified WHERE path = ?", [(str(path),) for path in paths]
             )
 
     def _known(self, path: Path, state: FileStat) -> str | None:

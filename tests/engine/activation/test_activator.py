@@ -227,7 +227,10 @@ def test_a_broken_active_generation_gives_way_to_the_newest_intact_one(root: Pat
         active = again.active()
         assert active is not None
         assert active[1].name == "plain"
-        assert again.journal.get(3).requested_by == "recovery"
+        by_recovery = again.journal.get(3)
+        assert by_recovery.requested_by == "recovery"
+        states = [t.state for t in by_recovery.transitions]
+        assert states == ["REQUESTED", "VALIDATED", "STAGED", "COMMITTED"]
 
 
 def test_a_manifest_altered_on_disk_is_never_used(workspace: Workspace):

@@ -46,6 +46,43 @@ def test_the_estimate_is_within_a_tenth_of_the_peak(
     assert abs(expected - peak_bytes(pid)) < 0.1 * peak_bytes(pid)
 
 
+def with_budget(workspace: Workspace, **chosen: int) -> None:
+    workspace.change_settings(msgspec.structs.replace(workspace.settings, **chosen))
+
+
+def make_active(workspace: Workspace, stack: str) -> None:
+    """In the journal alone: no worker need run."""
+    number = workspace.journal.request(workspace.stacks.find(stack).id, "api")
+    workspace.journal.commit(number, {})
+
+
+def test_a_context_that_cannot_fit_is_refused_when_it_is_chosen(workspace: Workspace):
+    make_active(workspace, "both")
+    with_budget(workspace, memory_budget=340 << 20)
+    before = workspace.settings
+    with pytest.raises(OverBudget) as caught:
+        with_budget(workspace, n_ctx=8192, n_threads=1)
+    # Two of f16 for each of 30 layers, 3 heads, 64 numbers and 8192 tokens: 180 MiB.
+    for row in ("kv 180 MiB", "adapters", "compute", "budget is 340 MiB"):
+        assert row in caught.value.message
+    assert workspace.settings == before
+    with_budget(workspace, n_ctx=6144)
+
+
+def test_a_way_down_is_open_even_where_nothing_fits(workspace: Workspace):
+    make_active(workspace, "both")
+    with_budget(workspace, memory_budget=1 << 20)
+    with_budget(workspace, n_ctx=2048)
+    with_budget(workspace, kv_budget=0)
+    with pytest.raises(OverBudget):
+        with_budget(workspace, n_ctx=2049)
+
+
+def test_without_anything_active_any_context_may_be_chosen(workspace: Workspace):
+    with_budget(workspace, memory_budget=1 << 20, n_ctx=8192)
+    assert workspace.settings.n_ctx == 8192
+
+
 NEEDED = Estimate(base=500 << 20, kv=200 << 20, compute=50 << 20, adapters=50 << 20, scratch=0)
 
 

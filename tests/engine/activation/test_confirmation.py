@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from veneer import Workspace
 from veneer.activation.journal import Pair
 from veneer.errors import ConfirmBase, NotFound
+from veneer.store.schema import MIGRATIONS
 
 IDS = (19556, 665, 28)
 
@@ -109,10 +112,27 @@ FIELDS = (
 )  # fmt: skip
 
 
+def as_the_first_version_had_it(path: Path) -> None:
+    """Give a database the tables it had then, with the rows that it has now."""
+    new = path.with_name("new.db")
+    path.rename(new)
+    with closing(sqlite3.connect(path)) as old:
+        for statement in MIGRATIONS[0]:
+            old.execute(statement)
+        old.execute("ATTACH ? AS new", (str(new),))
+        for (table,) in old.execute(
+            "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        ).fetchall():
+            columns = ", ".join(row[1] for row in old.execute(f"PRAGMA main.table_info({table})"))
+            old.execute(f"INSERT INTO main.{table} SELECT {columns} FROM new.{table}")
+        old.execute("PRAGMA user_version = 1")
+        old.commit()
+    new.unlink()
+
+
 def test_a_workspace_from_before_there_were_confirmations_is_brought_up(root: Path):
+    as_the_first_version_had_it(root / "veneer.db")
     with sqlite3.connect(root / "veneer.db") as database:
-        database.execute("DROP TABLE confirmations")
-        database.execute("PRAGMA user_version = 1")
         ((record,),) = database.execute("SELECT record FROM bases").fetchall()
         older = json.loads(record)
         for later in ("origin", "groups", "tokenizer", "key_length", "value_length"):
@@ -134,6 +154,7 @@ def test_what_is_missing_is_said_before_what_is_doubtful(asked: Workspace):
     asked.stacks.forget("strange")
     composition = asked.compose("smol", [("stranger", 1.0)]).value.id
     asked.library.forget_adapter(pair_of(asked).adapter)
+    asked.gc(grace=timedelta())
     with pytest.raises(NotFound, match="is not in this workspace"):
         asked.activate(composition)
     assert asked.journal.all()[0].state == "ABORTED"

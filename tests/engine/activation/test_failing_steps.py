@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gguf import GGUFReader
 from safetensors.numpy import load_file, save_file
 
+from tests.engine.adapters import tiny
 from tests.engine.faults import FaultyFs
 from veneer import Workspace
 from veneer.errors import (
@@ -78,6 +80,24 @@ def test_results_that_are_no_numbers_name_their_adapter(
     workspace.compose("smol", [("huge", 1.0)], name="endless")
     error = fails(workspace, "endless", NonFinite, "stage")
     assert error.digest == workspace.library.find_adapter("huge").digest
+
+
+def test_a_base_with_a_weight_that_is_no_number(workspace: Workspace, tmp_path: Path):
+    """In a row that no prompt of the probe reads, so that only a look at every weight finds it."""
+    whole, rotten = tmp_path / "whole.gguf", tmp_path / "rotten.gguf"
+    whole.write_bytes(tiny.base_bytes())
+    (embedding,) = (t for t in GGUFReader(whole).tensors if t.name == "token_embd.weight")
+    data = bytearray(whole.read_bytes())
+    last = int(embedding.data_offset + embedding.n_bytes)
+    data[last - 4 : last] = np.float32(np.nan).tobytes()
+    rotten.write_bytes(data)
+    for path in (whole, rotten):
+        workspace.import_path(path)
+        workspace.compose(path.stem, [], name=f"{path.stem} only")
+    workspace.activate("whole only")
+    error = fails(workspace, "rotten only", NonFinite, "stage")
+    assert error.digest == workspace.library.find_base("rotten").digest
+    assert "has weights that are not numbers" in error.message
 
 
 @pytest.mark.parametrize(("number", "error"), [(errno.ENOSPC, DiskFull), (errno.EROFS, StoreError)])

@@ -16,3 +16,16 @@ def test_an_aborted_generation_keeps_its_first_reason(workspace: Workspace):
     kept = workspace.journal.get(number)
     assert (kept.state, kept.reason) == ("ABORTED", "first")
     assert [t.state for t in kept.transitions] == ["REQUESTED", "ABORTED"]
+
+
+def test_a_generation_is_read_without_a_look_at_all_the_others(workspace: Workspace):
+    asked: list[str] = []
+    connection = workspace.journal._database._connection
+    number = workspace.journal.request(workspace.stacks.find("plain").id, "api")
+    connection.set_trace_callback(asked.append)
+    assert [t.state for t in workspace.journal.get(number).transitions] == ["REQUESTED"]
+    connection.set_trace_callback(None)
+    plans = [connection.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall() for sql in asked]
+    steps = [row["detail"] for plan in plans for row in plan]
+    assert any("transitions" in step for step in steps)
+    assert [step for step in steps if step.startswith("SCAN")] == []

@@ -41,6 +41,7 @@ def test_types_that_nothing_computes_with(name, tensor, kind):
     [
         ("qwen2moe", {"nextn_predict_layers": 5}, "VALUE"),
         ("qwen3", {"nextn_predict_layers": 2}, "VALUE"),
+        ("deepseek2", {"attention.head_count_kv": 2}, "VALUE"),
         ("cohere2", {"attention.head_count": 2}, "SHAPE"),
         ("cohere2", {"attention.head_count": 32}, "SHAPE"),
         ("gptneox", {"rope.dimension_count": 33}, "VALUE"),

@@ -9,9 +9,8 @@ import pytest
 
 from tests.engine.adapters import tiny
 from veneer.adapters.base import read_base
-from veneer.adapters.compat import CompatReport, check
+from veneer.adapters.compat import CompatReport, check, placements
 from veneer.adapters.model import Adapter, Target
-from veneer.adapters.placement import placements
 from veneer.adapters.reading import read_adapter
 from veneer.errors import FormatError
 from veneer.identity import Digest
@@ -191,16 +190,21 @@ def test_a_revision_must_be_the_base_s(base):
     assert doubts(versioned, **named, revision="step3000") == ()
 
 
-def test_another_vocabulary_is_a_doubt_and_a_larger_one_a_refusal(base):
+def test_more_tokens_than_the_base_has_are_a_doubt(base):
     named = {"base_model": "org/Tiny-5K"}
-    assert doubts(base, **named, vocabulary=12) == ()
-    assert doubts(base, **named, vocabulary=11) == (
-        "It was trained with 11 tokens; this base has 12.",
+    assert doubts(base, **named, vocabulary=11) == doubts(base, **named, vocabulary=12) == ()
+    assert doubts(base, **named, vocabulary=13) == (
+        "Its tokenizer has 13 tokens; this base has 12.",
     )
-    problem = only_problem(check(adapter(target(), **named, vocabulary=13), base))
+
+
+def test_another_tokenizer_is_refused(base):
+    assert base.tokens[0] == "t0"
+    assert check(adapter(target(), tokens=base.tokens), base).ok
+    problem = only_problem(check(adapter(target(), tokens=("<unk>",)), base))
     assert (problem.code, problem.message) == (
-        "VOCABULARY",
-        "It was trained with 13 tokens, and this base has only 12.",
+        "TOKENIZER",
+        "Made for another tokenizer: the one that came with it has other tokens than this base's.",
     )
 
 
@@ -243,7 +247,28 @@ def test_larger_model_is_said_in_one_sentence(base):
     assert [p.tensor for p in report.problems[1:]] == [t.module for t in targets]
     assert report.problems[0].message == (
         "Made for another model: the adapter targets 24 layers of width 896, "
-        "this base has 2 of width 16."
+        "this base has 2 layers of width 16."
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "fields", "reach"),
+    [
+        ("direction.31", {"operation": "direction", "out_features": 64}, "targets 32 layers of"),
+        ("prompt", {"operation": "prompt", "out_features": 64}, "is of"),
+        ("model.embed_tokens", {"operation": "rows", "out_features": 64, "tokens": (1,)}, "is of"),
+        (
+            "model.layers.4.mlp.down_proj",
+            {"operation": "scale_outputs", "out_features": 64},
+            "targets 5 layers of",
+        ),
+    ],
+)
+def test_another_model_shows_in_every_kind(base, module, fields, reach):
+    targets = Target(module=module, count=64, **fields)
+    problems = check(adapter(targets), base).problems
+    assert problems[0].message == (
+        f"Made for another model: the adapter {reach} width 64, this base has 2 layers of width 16."
     )
 
 

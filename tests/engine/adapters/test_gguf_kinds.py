@@ -50,7 +50,7 @@ def test_a_control_vector_waits_for_the_overlay_lane():
 @pytest.mark.parametrize("made", [directions(2), directions(1, width=8)])
 def test_a_control_vector_for_another_model(made):
     report = check(read_adapter(control_vector(made)), read_base(tiny.base_file()))
-    assert [problem.code for problem in report.problems] == ["SHAPE"]
+    assert [problem.code for problem in report.problems] == ["OTHER_MODEL", "SHAPE"]
 
 
 @pytest.mark.parametrize(

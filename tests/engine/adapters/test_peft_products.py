@@ -1,10 +1,12 @@
 """PEFT's kinds that are low-rank products: each form is compared with its formula, in float64."""
 
 import io
+import json
 
 import gguf
 import numpy as np
 import pytest
+from safetensors import numpy as safetensors
 
 from tests.engine.adapters import tiny
 from tests.engine.adapters.test_peft_others import files
@@ -15,6 +17,7 @@ from veneer.adapters.runtime_form import write_runtime_form
 from veneer.errors import FormatError, UnsupportedAdapter
 
 V0, DOWN0 = "model.layers.0.self_attn.v_proj", "model.layers.0.mlp.down_proj"  # (8, 16), (16, 24)
+CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 V0_PREFIX = f"base_model.model.{V0}"
 
 
@@ -145,6 +148,34 @@ def test_adalora_before_any_rank_was_cut(delta):
     made, source = adalora(rank=4, mask=None, config={"lora_alpha": 0})
     w = wide(made)
     close(delta(source), w["B"] @ (w["E"] * w["A"]) * 4 / (4 + 1e-5))
+
+
+def cut_to_nothing(module):
+    """The tensors of a module of which AdaLoRA left no rank, and its mask."""
+    shapes = {"A": (0, 16), "B": (8, 0), "E": (0, 1)}
+    empty = {f"lora_{side}": np.zeros(shape, np.float32) for side, shape in shapes.items()}
+    tensors = {f"base_model.model.{module}.{side}": t for side, t in empty.items()}
+    return tensors, {f"{module}.lora_E": [False] * 4}
+
+
+def test_a_module_that_adalora_cut_to_nothing_changes_nothing(delta):
+    made, source = adalora()
+    config, weights = json.loads(source[CONFIG]), safetensors.load(source[WEIGHTS])
+    tensors, mask = cut_to_nothing(V0.replace("layers.0", "layers.1"))
+    config["rank_pattern"] |= mask
+    source[CONFIG] = json.dumps(config).encode()
+    source[WEIGHTS] = safetensors.save(weights | tensors)
+    assert [target.module for target in read_adapter(source).targets] == [V0]
+    w = wide(made)
+    close(delta(source), w["B"] @ (w["E"] * w["A"]) * 10 / (4 + 1e-5))
+
+
+def test_adalora_that_was_cut_to_nothing_everywhere_is_refused():
+    tensors, mask = cut_to_nothing(V0)
+    _, source = adalora(config={"rank_pattern": mask})
+    source[WEIGHTS] = safetensors.save(tensors)
+    with pytest.raises(FormatError, match="cut to the rank 0 everywhere"):
+        read_adapter(source)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import pytest
 
 from tests.engine.adapters import packed
 from tests.engine.adapters.packed import adapter, base_of, target
+from veneer.adapters.compat import placements
 from veneer.adapters.extent import Piece
-from veneer.adapters.placement import place_all, placements
+from veneer.adapters.placement import place_all
 
 LAYER = "model.layers.0"
 QKV, GATE_UP = f"{LAYER}.self_attn.qkv_proj", f"{LAYER}.mlp.gate_up_proj"

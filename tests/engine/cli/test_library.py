@@ -109,3 +109,15 @@ def test_confirming_on_the_command_line(root: Path, stranger: Path, tmp_path: Pa
     (generation,) = ask(root, "history")
     assert set(generation["confirmed"][0]) == {"adapter", "base"}
     assert "confirmed: “stranger” belongs on “smol”" in veneer(root, "history").stdout
+
+
+def test_a_stack_goes_to_another_workspace(root: Path, tmp_path: Path, base_path: Path):
+    done = ask(root, "export", "composition:both", str(tmp_path / "both.slm"))
+    assert (done["name"], done["adapters"], done["base_included"]) == ("both", 2, False)
+    assert done["size"] == (tmp_path / "both.slm").stat().st_size
+    with Workspace.open(tmp_path / "other") as other:
+        other.import_path(base_path)
+    taken = ask(tmp_path / "other", "import", str(tmp_path / "both.slm"))
+    assert (taken["kind"], taken["id"]) == ("stack", done["composition_id"])
+    again = veneer(root, "export", "composition:both", str(tmp_path / "both.slm"), code=1)
+    assert again.stderr.startswith("error[NAME_TAKEN]: There is a file")

@@ -122,7 +122,6 @@ def test_both_orders_of_the_base_matrix_are_the_same_adapter():
         ("invocation_string", "<x>", "aLoRA"),
         ("megatron_config", {"a": 1}, "Megatron"),
         ("use_qalora", True, "QALoRA"),
-        ("target_parameters", ["experts.w"], "bare parameters"),
         ("use_bdlora", {"nblocks": 2}, "block-diagonal"),
         ("velora_config", {"num_groups": 2}, "VeLoRA"),
         ("monteclora_config", {"num_samples": 2}, "MonteCLoRA"),
@@ -298,7 +297,7 @@ def test_a_model_is_no_adapter():
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        (key("lm_head", "base_layer.weight"), "save_embedding_layers=False"),
+        (key(Q0, "base_layer.weight"), "and of a kind that PEFT does not save"),
         (key("lm_head", "original_module.weight"), "copy of a module"),
         (key(Q0, "lora_E"), "unknown"),
         (key(Q0, "lora_A"), "unknown"),

@@ -79,6 +79,18 @@ def test_an_archive_is_the_adapter_in_it(
     assert (again.id, again.already) == (first.id, True)
 
 
+@pytest.mark.parametrize("make", [zipped, tarred])
+def test_a_tokenizer_beside_the_adapter_is_looked_at(
+    make: Callable[..., Path], tmp_path: Path, open_workspace: Workspace
+):
+    tokenizer = b'{"model": {"vocab": {"a": 0, "b": 7}}}'
+    files = inside("style") | {"style/tokenizer.json": tokenizer, "other/tokenizer.json": b"{}"}
+    done = open_workspace.import_path(make(tmp_path / "archive", files)).value
+    stored = open_workspace.library.adapter(done.id)
+    assert (stored.adapter.vocabulary, stored.adapter.tokens[0]) == (8, "a")
+    assert stored.files.keys() == FILES.keys()
+
+
 def test_a_gguf_adapter_in_an_archive(tmp_path: Path, open_workspace: Workspace):
     pairs = {tiny.gguf_name(module): pair for module, pair in tiny.factors().items()}
     ((_, data),) = tiny.lora_file(pairs).items()

@@ -1,7 +1,10 @@
 import errno
 import os
 import stat
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -31,6 +34,17 @@ def test_a_really_full_disk_is_called_full():
     fs = RealFs()
     with fs.open_append(Path("/dev/full")) as file, pytest.raises(DiskFull, match="full"):
         fs.write(file, b"x")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+@pytest.mark.parametrize("read", [lambda f: f.read(), lambda f: f.readinto(bytearray(9))])
+def test_a_failure_in_the_middle_of_reading_names_the_file(read: Callable[[BinaryIO], object]):
+    # Nothing is mapped at address 0, so reading there is an input/output error.
+    with (
+        RealFs().open_read(Path("/proc/self/mem")) as file,
+        pytest.raises(StoreError, match=r"Could not read /proc/self/mem: Input/output error\."),
+    ):
+        read(file)
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EROFS])

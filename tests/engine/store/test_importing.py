@@ -1,6 +1,8 @@
 """Importing, and what is left when it fails."""
 
 import errno
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -49,13 +51,19 @@ def test_a_base_is_linked_where_it_lies(tmp_path: Path, base_path: Path):
         assert (stored.base.n_layers, stored.base.n_embd, stored.base.n_vocab) == (30, 576, 49152)
 
 
+def test_an_adapter_remembers_where_it_came_from(tmp_path: Path, adapter_paths: dict[str, Path]):
+    with Workspace.open(tmp_path) as workspace:
+        workspace.import_path(adapter_paths["pirate"])
+        assert workspace.library.find_adapter("pirate").source == str(adapter_paths["pirate"])
+
+
 def test_a_copied_base_outlives_its_source(tmp_path: Path, base_path: Path):
     source = tmp_path / "here.gguf"
     shutil.copy(base_path, source)
     with Workspace.open(tmp_path / "ws") as workspace:
         done = workspace.import_path(source, copy=True).value
         source.unlink()
-        workspace.library.verify_base(workspace.library.base(done.id), thorough=True)
+        workspace.custody.verify_base(workspace.library.base(done.id), thorough=True)
         assert done.id == BASE_SHA256
 
 
@@ -124,7 +132,7 @@ def test_importing_again_heals_a_damaged_object(
         hexes = digest.removeprefix("sha256:")
         (workspace.root / "objects" / hexes[:2] / hexes).write_bytes(b"rot")
     workspace.import_path(adapter_paths["json"])
-    workspace.library.verify_adapter(stored, thorough=True)
+    workspace.custody.verify_adapter(stored, thorough=True)
 
 
 def test_two_adapters_of_one_folder_name_get_two_names(
@@ -236,7 +244,7 @@ def test_an_import_that_fails_at_any_operation_leaves_the_catalog_as_it_was(
                 break
     assert failures >= 3
     with Workspace.open(root) as workspace:
-        workspace.library.verify_adapter(workspace.library.find_adapter("fresh"), thorough=True)
+        workspace.custody.verify_adapter(workspace.library.find_adapter("fresh"), thorough=True)
 
 
 def test_a_cancelled_import_leaves_nothing(workspace: Workspace, base_path: Path):
@@ -270,3 +278,32 @@ def test_a_base_that_is_still_being_written_is_refused(tmp_path: Path, base_path
         with pytest.raises(Damaged, match="was being written"):
             workspace.import_path(growing, progress=write_more)
         assert workspace.library.bases() == ()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_pipe_is_refused_without_waiting_for_it(tmp_path: Path):
+    pipe = tmp_path / "model.gguf"
+    os.mkfifo(pipe)
+    with (
+        Workspace.open(tmp_path / "ws") as workspace,
+        pytest.raises(FormatError, match="a device or a pipe, not a file"),
+    ):
+        workspace.import_path(pipe)
+
+
+def test_a_tokenizer_beside_an_adapter_is_looked_at_and_not_kept(
+    tmp_path: Path, workspace: Workspace
+):
+    plain = workspace.library.find_adapter("pirate")
+    source = Path(__file__).parents[3] / "resources" / "demo" / "adapters" / "pirate"
+    folder = tmp_path / "with tokenizer"
+    shutil.copytree(source, folder)
+    vocab = {f"x{i}": i for i in range(1000)}
+    (folder / "tokenizer.json").write_text(json.dumps({"model": {"vocab": vocab}}))
+    again = workspace.import_path(folder).value
+    assert (again.id, again.already) == (plain.digest, True)
+    workspace.library.forget_adapter(plain.digest)
+    workspace.import_path(folder, name="foreign")
+    report = workspace.check("foreign", "smol")
+    assert [problem.code for problem in report.problems] == ["TOKENIZER"]
+    assert workspace.library.find_adapter("foreign").adapter.vocabulary == 1000

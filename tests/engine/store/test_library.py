@@ -1,5 +1,9 @@
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
 
+from tests.engine.damage import object_files
 from veneer import Workspace
 from veneer.errors import AmbiguousRef, InUse, NameTaken, NotFound
 
@@ -22,11 +26,19 @@ def test_a_stack_and_an_adapter_of_one_name_need_a_kind(workspace: Workspace):
 def test_notes_about_an_adapter_are_kept_and_announced(workspace: Workspace):
     pirate = workspace.library.find_adapter("pirate")
     outcome = workspace.library.update_adapter(
-        pirate.digest, default_scale=0.75, trigger_text="arr", notes="mine"
+        pirate.digest,
+        default_scale=0.75,
+        trigger_text="arr",
+        notes="mine",
+        tags=("fun", " ", "sea", "fun"),
+        system_prompt="You are at sea.",
+        license="MIT",
     )
     assert outcome.changes.adapters == {pirate.digest}
     again = workspace.library.adapter(pirate.digest)
     assert (again.default_scale, again.trigger_text, again.notes) == (0.75, "arr", "mine")
+    assert (again.tags, again.license) == (("fun", "sea"), "MIT")
+    assert again.system_prompt == "You are at sea."
     assert (again.files, again.adapter) == (pirate.files, pirate.adapter)
 
 
@@ -50,17 +62,16 @@ def test_what_a_stack_needs_cannot_be_removed(workspace: Workspace):
     assert workspace.library.find_adapter("pirate").name == "pirate"
 
 
-def test_removing_takes_the_row_and_the_files(workspace: Workspace):
+def test_removing_takes_the_row_and_leaves_the_files_to_the_history(workspace: Workspace):
     json = workspace.library.find_adapter("json")
     workspace.forget("objects")
     changes = workspace.forget("json")
     assert changes.adapters == {json.digest}
     with pytest.raises(NotFound):
         workspace.library.find_adapter("json")
-    names = {f"sha256:{p.name}" for p in (workspace.root / "objects").rglob("*") if p.is_file()}
-    others = {d for a in workspace.library.adapters() for d in a.objects}
-    assert json.files["adapter_model.safetensors"] not in others
-    assert names == others
+    assert [a.name for a in workspace.library.adapters()] == ["pirate", "terse"]
+    assert workspace.library.adapter(json.digest) == json
+    workspace.custody.verify_adapter(json, thorough=True)
 
 
 def test_removing_a_linked_base_leaves_its_file(workspace: Workspace):
@@ -70,3 +81,24 @@ def test_removing_a_linked_base_leaves_its_file(workspace: Workspace):
     workspace.forget("smol")
     assert path.exists()
     assert workspace.library.bases() == ()
+
+
+def test_taking_back_an_import_undoes_it_and_nothing_before_it(
+    workspace: Workspace, adapter_paths: dict[str, Path]
+):
+    workspace.forget("objects")
+    removed = workspace.library.find_adapter("json")
+    workspace.forget("json")
+    before = object_files(workspace.root)
+    workspace.import_path(adapter_paths["json"])
+    workspace.library.take_back(workspace.library.find_adapter("json"))
+    assert workspace.library.adapter(removed.digest) == removed
+    assert object_files(workspace.root) == before
+    workspace.gc(grace=timedelta())
+    after = object_files(workspace.root)
+    assert after < before
+    workspace.import_path(adapter_paths["json"])
+    workspace.library.take_back(workspace.library.find_adapter("json"))
+    with pytest.raises(NotFound):
+        workspace.library.adapter(removed.digest)
+    assert object_files(workspace.root) == after

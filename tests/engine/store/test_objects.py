@@ -1,5 +1,4 @@
 import hashlib
-import io
 from pathlib import Path
 
 import pytest
@@ -28,7 +27,7 @@ def files_under(path: Path) -> list[Path]:
 
 def test_what_is_received_and_published_can_be_opened_by_its_digest(tmp_path: Path):
     objects, layout = store(tmp_path)
-    with objects.receive(io.BytesIO(DATA), len(DATA)) as received:
+    with objects.receive([DATA], len(DATA)) as received:
         assert not objects.has(received.digest)
         received.publish()
     assert received.digest == "sha256:" + hashlib.sha256(DATA).hexdigest()
@@ -40,7 +39,7 @@ def test_what_is_received_and_published_can_be_opened_by_its_digest(tmp_path: Pa
 
 def test_what_is_not_published_leaves_nothing(tmp_path: Path):
     objects, layout = store(tmp_path)
-    with objects.receive(io.BytesIO(DATA), len(DATA)) as received, received.open() as file:
+    with objects.receive([DATA], len(DATA)) as received, received.open() as file:
         assert file.read() == DATA
     assert files_under(layout.root) == []
 
@@ -63,7 +62,7 @@ def test_cancelling_leaves_nothing(tmp_path: Path):
     objects, layout = store(tmp_path)
     cancel = CancelToken()
     with pytest.raises(Cancelled):
-        objects.receive(io.BytesIO(DATA), len(DATA), lambda done, total: cancel.cancel(), cancel)
+        objects.receive([DATA, DATA], len(DATA), lambda done, total: cancel.cancel(), cancel)
     assert files_under(layout.root) == []
 
 
