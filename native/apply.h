@@ -15,7 +15,13 @@ struct Strip {
     std::vector<int32_t> ids;
     int64_t n_out = 0;
     int64_t size() const { return int64_t(y.size()); }
-    void clear();
+};
+
+// An edit with the rows that it runs on. `expert` is 0 where there are none.
+struct Job {
+    const Edit *edit;
+    int64_t expert;
+    Strip strip;
 };
 
 // What a thread keeps between edits.
@@ -39,18 +45,23 @@ class Applier {
     explicit Applier(int n_threads);
     // The input is not the one of the edits before: nothing that was computed from it holds.
     void new_input() { epoch_++; }
-    // `expert` is 0 where there are none.
-    void run(const Edit &edit, int64_t expert, const Strip &strip);
+    // Jobs of different outputs.
+    void run(const std::vector<Job> &jobs);
 
   private:
+    void run_alone(const Edit &edit, int64_t expert, const Strip &strip);
+    void run_together(const std::vector<Job> &jobs);
     void run_rows(const Edit &edit, int64_t expert, const Strip &strip, int64_t from, int64_t to,
                   Scratch &scratch) const;
+    void before_products(const Edit &edit, const Strip &strip);
+    void after_products(const Edit &edit, const Strip &strip) const;
     void replace_few(const DenseRows &rows, const Strip &strip);
     int threads_for(const Edit &edit, int64_t n) const;
 
     int n_threads_;
     uint64_t epoch_ = 1;
     std::vector<Scratch> scratch_;
+    std::vector<float> products_;
 };
 
 } // namespace veneer

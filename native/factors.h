@@ -43,14 +43,21 @@ class LowRank {
     uint64_t share;
     Type a_type() const { return a_.type(); }
     Type b_type() const { return b_.type(); }
-    const void *a(int64_t expert) const { return a_.at(expert * rank * n_in); }
-    const void *b(int64_t expert) const { return b_.at(expert * panels() * rank * PANEL); }
+    // From row k of A, and from panel p of B, on.
+    const void *a(int64_t expert, int64_t k = 0) const {
+        return a_.at((expert * rank + k) * n_in);
+    }
+    const void *b(int64_t expert, int64_t p = 0) const {
+        return b_.at((expert * panels() + p) * rank * PANEL);
+    }
+    int64_t panels() const { return (n_out + PANEL - 1) / PANEL; }
+    // Bytes of one expert's factors, or of all where there are none.
+    size_t nbytes_read() const { return nbytes() / size_t(n_expert ? n_expert : 1); }
     // A's column of one token: u[k] = A[k][token].
     void column(int64_t token, float *u) const;
     size_t nbytes() const { return a_.nbytes() + b_.nbytes(); }
 
   private:
-    int64_t panels() const { return (n_out + PANEL - 1) / PANEL; }
     void pack_b(const Array &b);
     Packed a_, b_;
 };

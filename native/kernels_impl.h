@@ -30,7 +30,8 @@ struct Bf16 {
     static float one(uint16_t v) { return widened_bf16(v); }
 };
 
-// R rows of a against N rows of x.
+// R rows of a against N rows of x. Each sum runs in the same order whatever R and N are: a token's
+// result must not depend on what else is in the batch.
 template <class V, class T, int R, int N>
 void dots_block(const typename T::stored *a, int64_t n_cols, const float *const *x, int64_t k,
                 float *const *y) {

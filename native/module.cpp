@@ -73,6 +73,26 @@ template <class T> nb::object array_from(const std::vector<T> &numbers) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner).cast();
 }
 
+using Rows = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+nb::object product_of(const Held<LowRank> &held, const Rows &x) {
+    auto edit = std::make_shared<Edit>();
+    edit->low_rank.push_back({held.it, {}});
+    if (held.it->n_expert > 0 || int64_t(x.shape(1)) != held.it->n_in)
+        throw std::invalid_argument("x does not fit, or there are experts");
+    auto *y = new std::vector<float>(x.shape(0) * size_t(held.it->n_out));
+    nb::capsule owner(y, [](void *p) noexcept { delete static_cast<std::vector<float> *>(p); });
+    std::vector<Job> jobs{{edit.get(), 0, {}}};
+    Strip &strip = jobs[0].strip;
+    for (size_t i = 0; i < x.shape(0); i++) {
+        strip.x.push_back(x.data() + i * x.shape(1));
+        strip.y.push_back(y->data() + i * size_t(held.it->n_out));
+    }
+    Applier(1).run(jobs);
+    size_t shape[] = {x.shape(0), size_t(held.it->n_out)};
+    return nb::ndarray<nb::numpy, float, nb::ndim<2>>(y->data(), 2, shape, owner).cast();
+}
+
 std::map<std::string, int64_t> fields_of(const Layout &l) {
     return {{"type", l.type}, {"buffer", l.buffer}, {"ne", l.ne},     {"nb", l.nb},
             {"op", l.op},     {"src", l.src},       {"data", l.data}, {"name", l.name}};
@@ -168,6 +188,7 @@ void bind_factors(nb::module_ &m) {
                     std::make_shared<LowRank>(array_of(a), array_of(b), share)};
             },
             "a"_a, "b"_a, "share"_a = 0)
+        .def("product", product_of, "x"_a)
         .def_prop_ro("n_in", [](const Held<LowRank> &f) { return f.it->n_in; })
         .def_prop_ro("n_out", [](const Held<LowRank> &f) { return f.it->n_out; })
         .def_prop_ro("rank", [](const Held<LowRank> &f) { return f.it->rank; })
@@ -249,6 +270,8 @@ void bind_overlay(nb::module_ &m) {
 } // namespace
 
 NB_MODULE(_overlay, m) {
+    // What a worker still holds at its end goes with the process; it is no news for its log.
+    nb::set_leak_warnings(false);
     nb::exception<ProbeError>(m, "ProbeError", PyExc_RuntimeError);
     nb::exception<OverlayError>(m, "OverlayError", PyExc_RuntimeError);
     nb::class_<Layout>(m, "Layout")

@@ -34,6 +34,7 @@ void Overlay::begin(std::vector<int32_t> tokens, Plans plans, std::vector<int32_
     for (auto &counts : hits_) std::fill(counts.begin(), counts.end(), 0);
     batch_.begin(std::move(tokens), std::move(rows));
     passed_.clear();
+    jobs_.clear();
     before_ = {nullptr, -1};
     input_ = nullptr;
     applier_.new_input();
@@ -50,10 +51,15 @@ void Overlay::activate(Plans plans) {
         for (size_t e = 0; plan && e < plan->edits.size(); e++)
             places.back().push_back(places_.intern(plan->edits[e]->role, plan->edits[e]->name));
     }
+    // A node that was no place may be one of the new ones.
+    if (size_t(places_.count()) != targeted_.size()) script_.clear();
     edits_.assign(size_t(places_.count()) * active_.size(), -1);
+    targeted_.assign(size_t(places_.count()), false);
     for (size_t p = 0; p < active_.size(); p++)
-        for (size_t e = 0; e < places[p].size(); e++)
+        for (size_t e = 0; e < places[p].size(); e++) {
             edits_[size_t(places[p][e]) * active_.size() + p] = int32_t(e);
+            targeted_[size_t(places[p][e])] = true;
+        }
 }
 
 std::string Overlay::finish() {
@@ -97,7 +103,8 @@ bool Overlay::asked(Node node) {
     }
     if (edits_.empty()) return false;
     if (batch_.mixed() && node.op() == layout_.get_rows) watch_rows(node);
-    return wants(node, place_of(node));
+    current_ = {node.tensor(), place_of(node)};
+    return wants(node, current_.place);
 }
 
 void Overlay::watch_rows(Node node) {
@@ -114,6 +121,17 @@ void Overlay::watch_rows(Node node) {
 }
 
 int32_t Overlay::place_of(Node node) {
+    // A node's own name is not among what the script knows it by.
+    if (places_.has(Role::node)) return search(node);
+    int32_t place = script_.step(node);
+    if (place == Script::UNKNOWN) {
+        place = search(node);
+        script_.note(node, place);
+    }
+    return place;
+}
+
+int32_t Overlay::search(Node node) {
     int32_t op = node.op(), place = -1;
     if (op == layout_.mul_mat || op == layout_.mul_mat_id)
         place = places_.of_weight(Role::mul_mat, node.src(0));
@@ -133,11 +151,7 @@ int32_t Overlay::place_of_either(Role role, Node node) {
     return place < 0 ? places_.of_weight(role, node.src(0)) : place;
 }
 
-bool Overlay::targeted(int32_t place) const {
-    if (place < 0) return false;
-    auto from = edits_.begin() + int64_t(place) * int64_t(active_.size());
-    return std::any_of(from, from + int64_t(active_.size()), [](int32_t e) { return e >= 0; });
-}
+bool Overlay::targeted(int32_t place) const { return place >= 0 && targeted_[size_t(place)]; }
 
 bool Overlay::is_view(Node node) const {
     return std::find(std::begin(layout_.views), std::end(layout_.views), node.op()) !=
@@ -145,10 +159,9 @@ bool Overlay::is_view(Node node) const {
 }
 
 bool Overlay::wants(Node node, int32_t place) {
-    if (is_view(node) && !targeted(place)) return false;
-    if (!passed_.empty()) return wants_after(node, place);
+    if (!passed_.empty() && !is_view(node)) return wants_after(node, place);
     if (!targeted(place)) {
-        before_ = {nullptr, -1};
+        if (before_.tensor && !is_view(node)) before_ = {nullptr, -1};
         return false;
     }
     learn(node, place);
@@ -187,7 +200,9 @@ void Overlay::learn(Node node, int32_t place) {
 void Overlay::computed(Node node) {
     for (const Wanted &wanted : passed_) edit(wanted);
     passed_.clear();
-    edit({node.tensor(), place_of(node)});
+    if (node.tensor() != current_.tensor) refuse(node, "was computed, but not the last asked for");
+    edit(current_);
+    run_jobs();
 }
 
 void Overlay::edit(Wanted wanted) {
@@ -199,7 +214,15 @@ void Overlay::edit(Wanted wanted) {
     note_input(wanted, node);
     y_ = reach_.open(node, 0);
     for (const Group &group : *groups) edit_group(node, wanted.place, group, n);
+    // A copy is brought home before the next one takes its place.
+    bool copied = !reach_.here(node) || !reach_.here(node.src(1));
+    if (copied) run_jobs();
     reach_.close(node, 0);
+}
+
+void Overlay::run_jobs() {
+    applier_.run(jobs_);
+    jobs_.clear();
 }
 
 // Products of an input may be shared until another input comes, or the same place comes again
@@ -226,8 +249,8 @@ void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n
         edit_experts(node, edit, group);
     } else {
         bool product = edit.role == Role::mul_mat;
-        collect(node, group, n, product && edit.n_in > 0);
-        applier_.run(edit, 0, strip_);
+        jobs_.push_back({&edit, 0, {}});
+        collect(node, group, n, product && edit.n_in > 0, jobs_.back().strip);
     }
     hits_[p][size_t(e)]++;
 }
@@ -250,8 +273,7 @@ void Overlay::check(Node node, const Edit &edit) const {
 }
 
 // The rows of a group: outputs, and inputs or token ids.
-void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input) {
-    strip_.clear();
+void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input, Strip &strip) {
     int64_t count = group.rows.empty() ? n : int64_t(group.rows.size());
     Node x = node.src(1);
     if (with_input) x_ = reach_.open(x, 1);
@@ -259,13 +281,13 @@ void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input)
     if (node.op() == layout_.get_rows) ids = reach_.integers(x);
     for (int64_t i = 0; i < count; i++) {
         int64_t row = group.rows.empty() ? i : group.rows[size_t(i)];
-        strip_.y.push_back(reinterpret_cast<float *>(y_ + offset_of(node, row)));
+        strip.y.push_back(reinterpret_cast<float *>(y_ + offset_of(node, row)));
         if (with_input)
-            strip_.x.push_back(reinterpret_cast<const float *>(x_ + offset_of(x, row)));
+            strip.x.push_back(reinterpret_cast<const float *>(x_ + offset_of(x, row)));
         if (!ids.empty()) {
             int32_t id = ids.at(size_t(row));
             if (id < 0 || id >= node.src(0).ne(1)) refuse(node, "looks up a token there is not");
-            strip_.ids.push_back(id);
+            strip.ids.push_back(id);
         }
     }
 }
@@ -289,7 +311,8 @@ void Overlay::edit_experts(Node node, const Edit &edit, const Group &group) {
         }
     }
     for (size_t expert = 0; expert < strips.size(); expert++)
-        if (strips[expert].size()) applier_.run(edit, int64_t(expert), strips[expert]);
+        if (strips[expert].size())
+            jobs_.push_back({&edit, int64_t(expert), std::move(strips[expert])});
 }
 
 } // namespace veneer

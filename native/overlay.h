@@ -19,6 +19,7 @@
 #include "plan.h"
 #include "reach.h"
 #include "rows.h"
+#include "script.h"
 
 namespace veneer {
 
@@ -51,6 +52,7 @@ class Overlay {
     void computed(Node node);
     void watch_rows(Node node);
     int32_t place_of(Node node);
+    int32_t search(Node node);
     int32_t place_of_either(Role role, Node node);
     bool wants(Node node, int32_t place);
     bool wants_after(Node node, int32_t place);
@@ -61,10 +63,11 @@ class Overlay {
 
     void activate(Plans plans);
     void edit(Wanted wanted);
+    void run_jobs();
     void edit_group(Node node, int32_t place, const Group &group, int64_t n);
     void edit_experts(Node node, const Edit &edit, const Group &group);
     void check(Node node, const Edit &edit) const;
-    void collect(Node node, const Group &group, int64_t n, bool with_input);
+    void collect(Node node, const Group &group, int64_t n, bool with_input, Strip &strip);
     void note_input(const Wanted &wanted, Node node);
     void fail(const std::string &reason);
 
@@ -72,18 +75,24 @@ class Overlay {
     Reach reach_;
     Applier applier_;
     Places places_;
+    Script script_;
     Batch batch_;
-    Strip strip_;
+    // What is to be done to the nodes that were computed last.
+    std::vector<Job> jobs_;
 
     std::shared_ptr<const Plan> published_;
     std::atomic<bool> has_published_{false};
     Plans active_;
     // By place, then by plan: the index of the edit in its plan, or -1.
     std::vector<int32_t> edits_;
+    // By place: whether any plan has an edit there.
+    std::vector<bool> targeted_;
     std::vector<std::vector<int64_t>> hits_;
     bool decoding_ = false;
     std::string error_;
 
+    // The node that was wanted last, which is computed next.
+    Wanted current_ = {nullptr, -1};
     // Products that were passed over because the next one of the same input follows.
     std::vector<Wanted> passed_;
     // By place: the place of the product that follows at once, learned when both were wanted; -1

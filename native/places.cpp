@@ -10,7 +10,6 @@ std::string key_of(Role role, const char *name) { return char('0' + int(role)) +
 int32_t Places::intern(Role role, const std::string &name) {
     auto [entry, added] = numbers_.emplace(key_of(role, name.c_str()), count());
     if (added) {
-        names_.push_back(name);
         // A weight that was nobody's place may be this one.
         weights_.clear();
         roles_ |= 1u << int(role);
@@ -29,8 +28,6 @@ int32_t Places::of_weight(Role role, Node weight) {
     auto entry = weights_.find(key);
     if (entry == weights_.end())
         entry = weights_.emplace(key, find(role, weight.name())).first;
-    else if (entry->second >= 0 && names_[size_t(entry->second)] != weight.name())
-        entry->second = find(role, weight.name());
     return entry->second;
 }
 

@@ -1,13 +1,12 @@
 // Where edits go: places in the graph by number, found from a node in a few nanoseconds.
 //
-// Weights live as long as their model, so that the address of one tells its place for good; each
-// time it is used its name is looked at again, in case another model has come to lie there.
+// Weights live as long as their model, and no other tensor comes to lie where they are: the address
+// of one tells its place for good. That holds for one model, and so for one context.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "layout.h"
 #include "plan.h"
@@ -24,13 +23,12 @@ class Places {
     int32_t of_node(Node node) const;
     // Whether any place has this role.
     bool has(Role role) const { return roles_ >> int(role) & 1; }
-    int32_t count() const { return int32_t(names_.size()); }
+    int32_t count() const { return int32_t(numbers_.size()); }
 
   private:
     int32_t find(Role role, const char *name) const;
 
     std::unordered_map<std::string, int32_t> numbers_;
-    std::vector<std::string> names_;
     std::unordered_map<uintptr_t, int32_t> weights_;
     uint32_t roles_ = 0;
 };

@@ -31,7 +31,7 @@ template <class T> struct Term {
 
 // y = scale ∘ replace(y) + Σ gain ∘ B (A x) + Σ gain ∘ (S x) + bias
 struct Edit {
-    Role role;
+    Role role = Role::mul_mat;
     std::string name;
     std::vector<Term<LowRank>> low_rank;
     std::vector<Term<SparseRows>> sparse;

@@ -12,6 +12,8 @@ class Reach {
   public:
     // `copies`: go through ggml's own copying for every tensor, as for those on a device.
     Reach(const Layout &layout, bool copies) : layout_(layout), copies_(copies) {}
+    // Whether the tensor is in this process' memory.
+    bool here(Node node) const;
     // The tensor's bytes; a copy if it is elsewhere. Good until the next call with this slot.
     char *open(Node node, int slot);
     // Bring changes home.
@@ -20,7 +22,6 @@ class Reach {
     std::vector<int32_t> integers(Node node);
 
   private:
-    bool here(Node node) const;
     const Layout &layout_;
     bool copies_;
     std::vector<char> copy_[3];

@@ -71,6 +71,8 @@ class LowRank:
     """
 
     def __init__(self, a: Numbers, b: Numbers, share: int = 0) -> None: ...
+    def product(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        """B A x for the rows of x: (n, n_in) to (n, n_out). Raises `ValueError` with experts."""
     @property
     def n_in(self) -> int: ...
     @property

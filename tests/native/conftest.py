@@ -1,11 +1,33 @@
-"""What the tests of the native runtime share: ggml's graphs, and random numbers."""
+"""What the tests of the native runtime share: ggml's graphs, and random numbers.
 
+`VENEER_OVERLAY` names another build of the runtime to test, such as one with sanitizers.
+"""
+
+import importlib.util
+import os
+import sys
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from tests.native.ggml import Graph
+import veneer
+
+
+def _use_build(path: str) -> None:
+    spec = importlib.util.spec_from_file_location("veneer._overlay", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    sys.modules["veneer._overlay"] = module
+    vars(veneer)["_overlay"] = module
+
+
+if "VENEER_OVERLAY" in os.environ:
+    _use_build(os.environ["VENEER_OVERLAY"])
+
+from tests.native.ggml import Graph  # noqa: E402
 
 
 @pytest.fixture

@@ -206,3 +206,35 @@ def test_a_shared_a_is_multiplied_again_in_the_next_ubatch(graph, normal):
         walk(overlay, graph.nodes())
         _near(numbers(y, 3, 6), numbers_now @ (w + b @ a).T)
     overlay.finish()
+
+
+def test_factors_shared_by_threads_give_what_one_gives(kernels, graph, normal):
+    """Enough bytes for threads to share them, and everything else of an edit around them."""
+    w, x = normal(530, 300), normal(3, 300)
+    y = _product(graph, w, x)
+    edit = Edit(
+        "mul_mat", "w",
+        low_rank=[(LowRank(normal(33, 300), normal(530, 33)), normal(530))] * 2,
+        sparse=[(_csr(np.eye(530, 300, dtype=np.float32)), 3.0)],
+        replace=DenseRows(normal(2, 300), np.array([7, 529], np.int32), 530),
+        scale=normal(530), bias=normal(530),
+    )  # fmt: skip
+    edited(graph, edit, tokens=3)
+    alone = numbers(y, 3, 530)
+    edited(graph, edit, tokens=3, n_threads=2)
+    assert np.array_equal(numbers(y, 3, 530), alone)
+
+
+def test_a_row_s_result_does_not_depend_on_what_else_is_in_the_batch(kernels, normal):
+    w, x, a, b = normal(70, 90), normal(11, 90), normal(9, 90), normal(70, 9)
+    edit = Edit("mul_mat", "w", low_rank=[(LowRank(a, b), 1.0)])
+    results = []
+    for rows in (slice(0, 11), slice(4, 5), slice(3, 6)):
+        graph = Graph()
+        # The base's own product does depend on it: from a weight of zeros only the edit is left.
+        y = _product(graph, 0 * w, x[rows])
+        edited(graph, edit, tokens=rows.stop - rows.start)
+        results.append(numbers(y, rows.stop - rows.start, 70))
+        graph.close()
+    assert np.array_equal(results[1][0], results[0][4])
+    assert np.array_equal(results[2], results[0][3:6])
