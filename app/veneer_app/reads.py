@@ -14,7 +14,7 @@ from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
 from veneer.compose.stacks import Composition
 from veneer.demo import embedded_base
-from veneer.errors import VeneerError
+from veneer.errors import Damaged, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.workspace import Workspace
@@ -122,7 +122,7 @@ def title_of(composition: Composition, known: Names) -> str:
 
 def active(workspace: Workspace) -> Active | None:
     """The active composition, or None."""
-    found = workspace.active()
+    found = _readable_active(workspace)
     if found is None:
         return None
     generation, composition = found
@@ -133,6 +133,17 @@ def active(workspace: Workspace) -> Active | None:
         title=title_of(composition, names(workspace)),
         can_roll_back=any(g.composition != generation.composition for g in earlier),
     )
+
+
+def _readable_active(workspace: Workspace) -> tuple[Generation, Composition] | None:
+    """What is active; None also if its manifest is gone, which was told when opening.
+
+    The stacks that can be read are still worth showing, and one of them is the way out.
+    """
+    try:
+        return workspace.active()
+    except Damaged:
+        return None
 
 
 def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
@@ -166,7 +177,7 @@ def pinned(workspace: Workspace, key: int) -> Composition | None:
 
 def choices(workspace: Workspace) -> tuple[Choice, ...]:
     """What can be activated with one click: each base alone, then the stacks with adapters."""
-    now = workspace.active()
+    now = _readable_active(workspace)
     current = now[1] if now is not None else None
     plain = [
         Choice(b.name, b.digest, None, _is_base_alone(current, b.digest))
