@@ -60,6 +60,7 @@ def test_both_lanes_run_a_lora_and_agree(workspace: Workspace):
     overlay = workspace.logits(ids)
     workspace.activate("both", lane="stock")
     stock = workspace.logits(ids)
-    # Quantized activations make last bits larger, so what is compared is what is said.
+    # Quantized activations make last bits larger, so what is compared is what is said. Here it is
+    # one position; tests/parity has the mean of 2,000.
     shares = [np.exp(logits - np.log(np.exp(logits).sum())) for logits in (overlay, stock)]
-    assert float((shares[0] * np.log(shares[0] / shares[1])).sum()) < 1e-3
+    assert float((shares[0] * np.log(shares[0] / shares[1])).sum()) < 1e-2
