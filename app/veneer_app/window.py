@@ -6,6 +6,7 @@ The whole of it takes dropped files.
 from pathlib import Path
 
 from veneer.compose.export import Exported
+from veneer.identity import Digest
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
 from veneer_app import bugs, text
@@ -113,6 +114,8 @@ class MainWindow(QtWidgets.QMainWindow):
         self.services.switch.stated.connect(self._stated)
         self.services.switch.unsure.connect(self._ask_to_confirm)
         self.chat.session.answered.connect(self.topbar.show_stamp)
+        self.library.details.acts.said.connect(self.notices.show_info)
+        self.library.details.acts.stack_wanted.connect(self._add_to_stack)
         self.stacks.shelf.exported.connect(self._tell_exported)
         key(self, "Ctrl+O", self._ask_for_files)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
@@ -141,6 +144,10 @@ class MainWindow(QtWidgets.QMainWindow):
             self.tr("Activate"),
             unsure.again,
         )
+
+    def _add_to_stack(self, adapter: str) -> None:
+        self.go(PLACES.index("stacks"))
+        self.stacks.add(Digest(adapter))
 
     def _tell_exported(self, done: Exported) -> None:
         said = self.tr("The stack “{name}” is in {path} ({size}).")

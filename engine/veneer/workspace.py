@@ -204,6 +204,20 @@ class Workspace:
         found = resolve(ref, self.library.named() + self.stacks.named())
         return self._load(found)
 
+    def location(self, ref: str) -> Path:
+        """Where a base lies, or where an adapter came from if that is still there, or its object.
+
+        Raises `NotFound` or `AmbiguousRef`.
+        """
+        found = resolve(ref, self.library.named())
+        if found.kind == "base":
+            return self.library.base(found.digest).file
+        stored = self.library.adapter(found.digest)
+        source = Path(stored.source)
+        if stored.source and self._fs.stat(source) is not None:
+            return source
+        return self.library.object_of(stored)
+
     def check(self, adapter: str, base: str) -> CompatReport:
         """Whether, and how completely, an adapter applies to a base; both by ref."""
         return self.library.check(

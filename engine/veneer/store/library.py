@@ -4,6 +4,7 @@ Forgetting removes the row first and the files after it, so that a row never nam
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import msgspec
@@ -82,6 +83,10 @@ class Library:
     def source(self, stored: StoredAdapter) -> Source:
         """The files of a stored adapter."""
         return OpenedSource({n: _door(self._objects.open, d) for n, d in stored.files.items()})
+
+    def object_of(self, stored: StoredAdapter) -> Path:
+        """Where the workspace keeps the first of an adapter's files."""
+        return self._objects.path(next(iter(stored.files.values())))
 
     def update_adapter(
         self,

@@ -1,3 +1,6 @@
+import shutil
+from pathlib import Path
+
 import pytest
 
 from veneer import Workspace
@@ -78,3 +81,15 @@ def test_removing_a_linked_base_leaves_its_file(workspace: Workspace):
     workspace.forget("smol")
     assert path.exists()
     assert workspace.library.bases() == ()
+
+
+def test_a_place_is_where_it_came_from_or_where_it_is_kept(
+    workspace: Workspace, stranger: Path, base_path: Path
+):
+    assert workspace.location("smol") == base_path
+    workspace.import_path(stranger)
+    assert workspace.location("stranger") == stranger
+    shutil.rmtree(stranger)
+    kept = workspace.location("stranger")
+    assert kept.is_relative_to(workspace.root / "objects")
+    assert kept.is_file()
