@@ -5,7 +5,7 @@ Opening for reading takes no lock and recovers nothing. The worker starts when i
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
@@ -35,6 +35,7 @@ from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import InUse, NotFound
 from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
+from veneer.store.candidates import candidates
 from veneer.store.catalog import Catalog
 from veneer.store.changes import Changes, Outcome
 from veneer.store.custody import Custody
@@ -51,6 +52,7 @@ from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
+from veneer.store.watch import Watcher
 from veneer.tasks import CancelToken, Progress, silent
 from veneer.upkeep.entries import Compositions, Entries
 from veneer.upkeep.fsck import Fsck
@@ -178,6 +180,24 @@ class Workspace:
         return self._importer.import_path(
             path, copy=copy, name=name, progress=progress, cancel=cancel
         )
+
+    def candidates(self, path: Path) -> tuple[Path, ...]:
+        """What there is to import at a path; see `store.candidates`."""
+        return candidates(self._fs, path)
+
+    def not_here_yet(self, folder: Path) -> tuple[Path, ...]:
+        """What lies in a folder and was not imported from there. Nothing if it is not there."""
+        found = self._fs.stat(folder)
+        if found is None or not found.is_dir:
+            return ()
+        bases = {base.path for base in self.library.bases()}
+        known = bases | {adapter.source for adapter in self.library.adapters()}
+        inside = candidates(self._fs, folder)
+        return tuple(path for path in inside if path != folder and str(path) not in known)
+
+    def watch(self, found: Callable[[Path], None]) -> Watcher:
+        """A watcher of folders, which the caller closes; see `store.watch`."""
+        return Watcher(self._fs, found)
 
     def export(
         self,

@@ -26,7 +26,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `kv_budget` and `adapters_budget` are for what is kept in memory to switch back fast.
     `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `on_switch` says
     what a switch does to an answer that is being written. With `require_signature` only what a
-    trusted key has signed is activated.
+    trusted key has signed is activated. What appears in the `watched` folders is imported.
+    `language` is a code such as "de"; "system" means the system's. `welcomed` says that the first
+    steps were taken or skipped.
     """
 
     n_ctx: Annotated[int, Meta(ge=64, le=1 << 24)] = 4096
@@ -40,6 +42,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     on_switch: Literal["cancel", "refuse"] = "cancel"
     require_signature: bool = False
     theme: Theme = "system"
+    language: str = "system"
+    watched: tuple[str, ...] = ()
+    welcomed: bool = False
 
 
 class SettingsShelf:
