@@ -16,6 +16,7 @@ from veneer_app.frame.pins import PinKeys
 from veneer_app.frame.rail import Rail
 from veneer_app.frame.topbar import TopBar
 from veneer_app.history.place import HistoryPlace
+from veneer_app.imports.folders import Folders
 from veneer_app.imports.queue import ImportQueue
 from veneer_app.imports.tray import ImportTray
 from veneer_app.library.place import LibraryPlace
@@ -46,7 +47,9 @@ class MainWindow(QtWidgets.QMainWindow):
         self._theme = theme
         self.operations = Operations(workspace, self)
         switch = Switch(self.operations)
-        self.services = Services(self.operations, switch, ImportQueue(self.operations))
+        queue = ImportQueue(self.operations)
+        self.services = Services(self.operations, switch, queue)
+        self.folders = Folders(workspace, self.operations, queue)
         self._make_places()
         self._arrange()
         self._connect()
@@ -124,6 +127,7 @@ class MainWindow(QtWidgets.QMainWindow):
 
     def _apply(self, settings: Settings) -> None:
         self._theme.use(settings.theme)
+        self.folders.follow(settings)
 
     def _stated(self, state: SwitchState) -> None:
         # The editor of stacks says it itself, beside the button that was pressed.
@@ -197,5 +201,6 @@ class MainWindow(QtWidgets.QMainWindow):
 
     def closeEvent(self, event: QtGui.QCloseEvent) -> None:  # noqa: N802
         """Stop what is under way; what is active stays active for the next time."""
+        self.folders.close()
         self.operations.close()
         super().closeEvent(event)
