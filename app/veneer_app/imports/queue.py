@@ -64,8 +64,7 @@ class ImportQueue(QtCore.QObject):
         """Import each path, or what is in it; `then` is told of each that succeeded."""
         for path in paths:
             self._operations.read(
-                lambda ws, path=path: ws.candidates(path),
-                lambda found: [self._start(inner, then) for inner in found],
+                lambda ws, path=path: ws.candidates(path), lambda found: self._start(found, then)
             )
 
     def cancel(self, number: int) -> None:
@@ -79,7 +78,11 @@ class ImportQueue(QtCore.QObject):
             del self._items[number]
             self.removed.emit(number)
 
-    def _start(self, path: Path, then: Callable[[Imported], object] | None) -> None:
+    def _start(self, paths: Sequence[Path], then: Callable[[Imported], object] | None) -> None:
+        for path in paths:
+            self._import(path, then)
+
+    def _import(self, path: Path, then: Callable[[Imported], object] | None) -> None:
         self._last += 1
         number = self._last
         self._put(ImportItem(number, path))

@@ -72,9 +72,10 @@ class Actions(QtWidgets.QWidget):
         def work(ws: Workspace, progress: Progress, cancel: CancelToken) -> None:
             if shown.kind == "base":
                 base = ws.library.base(shown.digest)
-                ws.library.verify_base(base, progress, cancel, thorough=True)
+                ws.custody.verify_base(base, progress, cancel, thorough=True)
             else:
-                ws.library.verify_adapter(ws.library.adapter(shown.digest), thorough=True)
+                adapter = ws.library.adapter(shown.digest)
+                ws.custody.verify_adapter(adapter, progress, cancel, thorough=True)
 
         task = self._operations.change(work)
         self._verifying = task
