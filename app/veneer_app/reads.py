@@ -35,11 +35,15 @@ class Active:
 
 @dataclass(frozen=True)
 class LibraryNow:
-    """Bases, adapters, how each adapter fits the chosen base, and the context in the settings."""
+    """Bases, adapters, how each adapter fits the chosen base, and the context in the settings.
+
+    `users` has the names of the stacks that need a base or an adapter.
+    """
 
     bases: tuple[StoredBase, ...] = ()
     adapters: tuple[StoredAdapter, ...] = ()
     chosen: Digest | None = None
+    users: Mapping[Digest, tuple[str, ...]] = field(default_factory=dict)
     reports: Mapping[Digest, CompatReport] = field(default_factory=dict)
     context: ContextSettings = field(default_factory=ContextSettings)
 
@@ -150,11 +154,21 @@ def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
     """Everything in the library; without a choice, the first base is the one to fit."""
     bases, adapters = workspace.library.bases(), workspace.library.adapters()
     against = next((b for b in bases if b.digest == chosen), bases[0] if bases else None)
+    needed = _users(workspace)
     if against is None:
-        return LibraryNow(bases, adapters)
+        return LibraryNow(bases, adapters, users=needed)
     context = context_of(workspace.settings)
     reports = {a.digest: check(a.adapter, against.base, against.digest) for a in adapters}
-    return LibraryNow(bases, adapters, against.digest, reports, context)
+    return LibraryNow(bases, adapters, against.digest, needed, reports, context)
+
+
+def _users(workspace: Workspace) -> dict[Digest, tuple[str, ...]]:
+    users: dict[Digest, tuple[str, ...]] = {}
+    for stack in workspace.stacks.saved():
+        semantic = stack.manifest.composition
+        for digest in (*semantic.base.digests, *(a.digest for a in semantic.adapters)):
+            users[digest] = (*users.get(digest, ()), stack.name or short(stack.id))
+    return users
 
 
 def stacks(workspace: Workspace) -> StacksNow:

@@ -6,6 +6,7 @@ The whole of it takes dropped files.
 from pathlib import Path
 
 from veneer.compose.export import Exported
+from veneer.identity import Digest
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
 from veneer_app import bugs, text
@@ -16,6 +17,7 @@ from veneer_app.frame.pins import PinKeys
 from veneer_app.frame.rail import Rail
 from veneer_app.frame.topbar import TopBar
 from veneer_app.history.place import HistoryPlace
+from veneer_app.imports.folders import Folders
 from veneer_app.imports.queue import ImportQueue
 from veneer_app.imports.tray import ImportTray
 from veneer_app.library.place import LibraryPlace
@@ -46,7 +48,9 @@ class MainWindow(QtWidgets.QMainWindow):
         self._theme = theme
         self.operations = Operations(workspace, self)
         switch = Switch(self.operations)
-        self.services = Services(self.operations, switch, ImportQueue(self.operations))
+        queue = ImportQueue(self.operations)
+        self.services = Services(self.operations, switch, queue)
+        self.folders = Folders(workspace, self.operations, queue)
         self._make_places()
         self._arrange()
         self._connect()
@@ -114,6 +118,8 @@ class MainWindow(QtWidgets.QMainWindow):
         self.services.switch.stated.connect(self._stated)
         self.services.switch.unsure.connect(self._ask_to_confirm)
         self.chat.session.answered.connect(self.topbar.show_stamp)
+        self.library.details.acts.said.connect(self.notices.show_info)
+        self.library.details.acts.stack_wanted.connect(self._add_to_stack)
         self.stacks.shelf.exported.connect(self._tell_exported)
         key(self, "Ctrl+O", self._ask_for_files)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
@@ -122,6 +128,7 @@ class MainWindow(QtWidgets.QMainWindow):
 
     def _apply(self, settings: Settings) -> None:
         self._theme.use(settings.theme)
+        self.folders.follow(settings)
 
     def _stated(self, state: SwitchState) -> None:
         # The editor of stacks says it itself, beside the button that was pressed.
@@ -142,6 +149,10 @@ class MainWindow(QtWidgets.QMainWindow):
             self.tr("Activate"),
             unsure.again,
         )
+
+    def _add_to_stack(self, adapter: str) -> None:
+        self.go(PLACES.index("stacks"))
+        self.stacks.add(Digest(adapter))
 
     def _tell_exported(self, done: Exported) -> None:
         said = self.tr("The stack “{name}” is in {path} ({size}).")
@@ -199,5 +210,6 @@ class MainWindow(QtWidgets.QMainWindow):
 
     def closeEvent(self, event: QtGui.QCloseEvent) -> None:  # noqa: N802
         """Stop what is under way; what is active stays active for the next time."""
+        self.folders.close()
         self.operations.close()
         super().closeEvent(event)

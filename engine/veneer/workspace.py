@@ -5,7 +5,7 @@ Opening for reading takes no lock and recovers nothing. The worker starts when i
 """
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from importlib.metadata import version
@@ -52,6 +52,7 @@ from veneer.store.custody import Custody
 from veneer.store.database import Database
 from veneer.store.draft import Draft
 from veneer.store.fs import Fs, RealFs
+from veneer.store.importable import importable
 from veneer.store.importing import Imported, Importer
 from veneer.store.layout import Layout
 from veneer.store.library import Library
@@ -63,6 +64,7 @@ from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
+from veneer.store.watch import Watcher
 from veneer.tasks import CancelToken, Progress, silent
 from veneer.upkeep.caretaker import Caretaker, Parts
 from veneer.upkeep.collect import GRACE, Clock, Collected, utc_now
@@ -191,6 +193,24 @@ class Workspace:
             path, copy=copy, name=name, progress=progress, cancel=cancel
         )
 
+    def importable(self, path: Path) -> tuple[Path, ...]:
+        """What there is to import at a path; see `store.importable`."""
+        return importable(self._fs, path)
+
+    def not_here_yet(self, folder: Path) -> tuple[Path, ...]:
+        """What lies in a folder and was not imported from there. Nothing if it is not there."""
+        found = self._fs.stat(folder)
+        if found is None or not found.is_dir:
+            return ()
+        bases = {base.path for base in self.library.bases()}
+        known = bases | {adapter.source for adapter in self.library.adapters()}
+        inside = importable(self._fs, folder)
+        return tuple(path for path in inside if path != folder and str(path) not in known)
+
+    def watch(self, found: Callable[[Path], None]) -> Watcher:
+        """A watcher of folders, which the caller closes; see `store.watch`."""
+        return Watcher(self._fs, found)
+
     def export(
         self,
         ref: str,
@@ -215,6 +235,20 @@ class Workspace:
         """Whatever `ref` means. Raises `NotFound` or `AmbiguousRef`."""
         found = resolve(ref, self.library.named() + self.stacks.named())
         return self._load(found)
+
+    def location(self, ref: str) -> Path:
+        """Where a base lies, or where an adapter came from if that is still there, or its object.
+
+        Raises `NotFound` or `AmbiguousRef`.
+        """
+        found = resolve(ref, self.library.named())
+        if found.kind == "base":
+            return self.library.base(found.digest).file
+        stored = self.library.adapter(found.digest)
+        source = Path(stored.source)
+        if stored.source and self._fs.stat(source) is not None:
+            return source
+        return self.library.object_of(stored)
 
     def check(self, adapter: str, base: str) -> CompatReport:
         """Whether, and how completely, an adapter applies to a base; both by ref."""
@@ -432,10 +466,6 @@ class Workspace:
     def interrupt(self) -> None:
         """Stop the answer that is streaming, if one is."""
         self._runtime.interrupt("cancelled")
-
-    def runtime_build(self) -> str:
-        """What llama.cpp says it is. Starts the worker. Raises `RuntimeMissing`."""
-        return self.runtime_offer().build
 
     def runtime_offer(self) -> Offer:
         """What llama.cpp says it is, and whether the overlay works. Starts the worker.

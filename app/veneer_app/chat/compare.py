@@ -58,7 +58,7 @@ class ComparePage(QtWidgets.QWidget):
         key(self, "Esc", self._escape)
         key(self, "Ctrl+Return", self.run)
         for number in range(3):
-            key(self, f"Alt+{number + 1}", self.sides.views[number].vote.click)
+            key(self, f"Ctrl+Alt+{number + 1}", self.sides.views[number].vote.click)
         self._look()
 
     @property

@@ -25,7 +25,7 @@ class SideView(QtWidgets.QWidget):
         self.text.setFrameShape(QtWidgets.QFrame.Shape.NoFrame)
         self.text.setProperty("role", "side")
         self.text.setAccessibleName(self.tr("Answer {n}").format(n=number + 1))
-        better = self.tr("This one is better (Alt+{n})").format(n=number + 1)
+        better = self.tr("This one is better (Ctrl+Alt+{n})").format(n=number + 1)
         self.vote = button(self.tr("Better"), "check", kind="chip", tip=better, on_click=on_vote)
         self.vote.setAccessibleName(better)
         self.vote.setCheckable(True)

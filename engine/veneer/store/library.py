@@ -5,6 +5,7 @@ that ran it, until nothing needs it and `gc` removes its files.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, cast
 
 import msgspec
@@ -79,6 +80,10 @@ class Library:
     def source(self, stored: StoredAdapter) -> Source:
         """The files of a stored adapter."""
         return OpenedSource({n: _door(self._objects.open, d) for n, d in stored.files.items()})
+
+    def object_of(self, stored: StoredAdapter) -> Path:
+        """Where the workspace keeps the first of an adapter's files."""
+        return self._objects.path(next(iter(stored.files.values())))
 
     def update_adapter(
         self,

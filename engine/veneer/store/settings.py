@@ -33,7 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `lane` says how
     adapters reach the arithmetic, see `compose.lanes`. `on_switch` says what a switch does to an
     answer that is being written. With `require_signature` only what a trusted key has signed is
-    activated.
+    activated. What appears in the `watched` folders is imported.
     """
 
     n_ctx: Annotated[int, Meta(ge=64, le=1 << 24)] = 4096
@@ -49,6 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     require_signature: bool = False
     keep_generations: Annotated[int, Meta(ge=1, le=1_000_000)] = 50
     theme: Theme = "system"
+    watched: tuple[str, ...] = ()
 
 
 class SettingsShelf:

@@ -94,7 +94,8 @@ def test_a_question_is_compared_judged_and_found_again(
     first.setValue(first.maximum() // 2)
     assert abs(second.value() - second.maximum() // 2) <= 2
 
-    qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    qtbot.keyClick(window, Qt.Key.Key_2, both)
     wait(qtbot, views[1].vote.isChecked)
     page.note.setText("warmer")
     page.note.editingFinished.emit()
