@@ -102,7 +102,6 @@ FAULTS: dict[str, tuple[int, bool, bool]] = {
     "bad sector": (errno.EIO, False, False),
     "dead disk": (errno.EIO, True, False),
     "full for a moment": (errno.ENOSPC, False, False),
-    "full": (errno.ENOSPC, True, False),
     "full in the middle of a write": (errno.ENOSPC, True, True),
     "not allowed": (errno.EACCES, False, False),
     "read-only from now on": (errno.EROFS, True, False),

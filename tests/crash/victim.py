@@ -111,8 +111,10 @@ def survive(job: dict[str, Any]) -> None:
     from pathlib import Path
 
     from veneer import Workspace
+    from veneer.activation import strikes
     from veneer.errors import VeneerError
 
+    strikes._FIRST_PAUSE = 0.01
     chance, known = random.Random(job["seed"]), {}
     with Workspace.open(Path(job["root"])) as workspace:
         while True:

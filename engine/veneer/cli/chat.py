@@ -140,7 +140,7 @@ class _Talk:
         """Ask and answer until the end of input."""
         active = workspace.activator.ensure_running()
         self._session.err.print(f"generation {active.number}; Ctrl-D ends", markup=False)
-        while (line := self._session.terminal.read_line("> ")) is not None:
+        while (line := self._session.read_line("> ")) is not None:
             if line.strip():
                 self._turn(workspace, line)
 

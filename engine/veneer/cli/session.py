@@ -18,6 +18,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from veneer.cli.terminal import LocalTerminal, Terminal
 from veneer.compose.plan import LaneWish
+from veneer.control.ctrl_c import CtrlC
 from veneer.store.changes import Changes, Outcome
 from veneer.tasks import CancelToken, silent
 from veneer.tasks import Progress as Report
@@ -68,6 +69,7 @@ class Session:
     def __post_init__(self) -> None:
         self.out: Console = self.terminal.console("out")
         self.err: Console = self.terminal.console("err")
+        self.ctrl_c = CtrlC(self.cancel.cancel)
 
     def read(self) -> Workspace:
         """The workspace, for a command that only looks."""
@@ -80,7 +82,7 @@ class Session:
         if self.held is not None:
             yield self.held
             return
-        with Workspace.open(self.root, by="cli") as workspace:
+        with self.ctrl_c, Workspace.open(self.root, by="cli") as workspace:
             self._tell_recovery(workspace)
             if self.serve is None:
                 yield workspace
@@ -92,6 +94,11 @@ class Session:
         """The value of an operation, once its changes are told."""
         self.tell(outcome.changes)
         return outcome.value
+
+    def read_line(self, prompt: str) -> str | None:
+        """A line without its end, or None at the end of input. Ctrl-C ends the wait."""
+        with self.ctrl_c.heeded():
+            return self.terminal.read_line(prompt)
 
     def path(self, path: Path) -> Path:
         """A path as whoever typed it means it."""
