@@ -6,7 +6,7 @@ from veneer.chat.comparisons import Side
 from veneer_app import text
 from veneer_app.chat.difference import Parts
 from veneer_app.chat.turns import footer
-from veneer_app.parts.controls import Elided, button, column, frame, row, set_role
+from veneer_app.parts.controls import Elided, button, column, frame, label, row, set_role
 from veneer_app.qt import QtCore, QtGui, QtWidgets
 from veneer_app.theme.tokens import current
 
@@ -29,8 +29,9 @@ class SideView(QtWidgets.QWidget):
         self.vote = button(self.tr("Better"), "check", kind="chip", tip=better, on_click=on_vote)
         self.vote.setAccessibleName(better)
         self.vote.setCheckable(True)
+        self.reason = label(role="bad", wrap=True, selectable=True)
         self._parts: Parts = ()
-        inside = column(self.title, self.text, row(self.footer, None, self.vote))
+        inside = column(self.title, self.reason, self.text, self.footer, row(None, self.vote))
         self.setLayout(column(frame("card", inside, (12, 12, 12, 8))))
 
     def begin(self, title: str) -> None:
@@ -38,6 +39,7 @@ class SideView(QtWidgets.QWidget):
         self.title.setText(title)
         self._parts = ()
         self.text.clear()
+        self.reason.hide()
         set_role(self.footer, "muted")
         self.footer.setText(self.tr("Waiting…"))
         self.vote.setChecked(False)
@@ -54,8 +56,9 @@ class SideView(QtWidgets.QWidget):
     def end(self, side: Side) -> None:
         """It is finished, or there is a reason why not."""
         self.text.setPlainText(side.text)
-        said = footer(side.stamp) if side.stamp is not None else text.plain(side.error, 300)
-        set_role(self.footer, "bad" if side.error else "muted")
+        self.reason.setText(text.plain(side.error, 600))
+        self.reason.setVisible(bool(side.error))
+        said = footer(side.stamp) if side.stamp is not None else self.tr("No answer")
         self.footer.setText(said)
         self.vote.setEnabled(bool(side.text))
 
@@ -83,7 +86,11 @@ class Sides(QtWidgets.QWidget):
     def __init__(self, on_vote: Callable[[int], None]) -> None:
         super().__init__()
         self.views = [SideView(n, lambda n=n: on_vote(n)) for n in range(3)]
-        self.setLayout(row(*self.views, spacing=12))
+        across = row(*self.views, spacing=12)
+        for number, view in enumerate(self.views):
+            across.setStretch(number, 1)
+            view.setMinimumWidth(120)
+        self.setLayout(across)
         self._moving = False
         for view in self.views:
             bar = view.text.verticalScrollBar()

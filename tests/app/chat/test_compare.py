@@ -82,10 +82,8 @@ def test_a_question_is_compared_judged_and_found_again(
     assert sides.refs[1:] == [stacks["pirates"], stacks["objects"]]
     assert [v.title.text() for v in views] == ["plain", "pirates", "objects"]
     assert views[0].footer.text().endswith(" · complete")
-    assert (views[2].footer.text(), views[2].footer.property("role")) == (
-        "Refused. [INCOMPATIBLE]",
-        "bad",
-    )
+    assert views[2].reason.text() == "Refused. [INCOMPATIBLE]"
+    assert not views[2].vote.isEnabled()
     wait(qtbot, lambda: _marked(views[0]) == ["0"])
     assert _marked(views[1]) == ["1"]
 
