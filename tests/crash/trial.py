@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -70,11 +69,9 @@ class Room:
 
         points = Points(happening, at, which=changes)
 
-        def before_and_after(call: Call) -> None:
-            disk.after(call)
-
-        with suppress(PowerCut), opened(self.root, points, before_and_after) as workspace:
+        with suppress(PowerCut), opened(self.root, points, disk.after) as workspace:
             act(workspace)
+        # Of losses that leave the same, the first.
         different = {_contents(path): loss for loss, path in reversed(found.items())}
         return {loss: found[loss] for loss in different.values()} if points.reached else None
 
@@ -107,8 +104,3 @@ FAULTS: dict[str, tuple[int, bool, bool]] = {
     "read-only from now on": (errno.EROFS, True, False),
 }
 """Name -> error number, whether it lasts, whether half of a write arrives."""
-
-
-def every() -> Iterator[int]:
-    """Numbers of points, from the first."""
-    return count(1)
