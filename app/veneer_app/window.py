@@ -6,6 +6,7 @@ The whole of it takes dropped files.
 from pathlib import Path
 
 from veneer.compose.export import Exported
+from veneer.errors import RuntimeCrashed, RuntimeTimeout
 from veneer.identity import Digest
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
@@ -28,6 +29,8 @@ from veneer_app.parts.keys import key
 from veneer_app.parts.notices import NoticeBar
 from veneer_app.qt import Qt, QtGui, QtWidgets
 from veneer_app.services import Services
+from veneer_app.settings.about import show_about
+from veneer_app.settings.log import show_log
 from veneer_app.settings.place import SettingsPlace
 from veneer_app.stacks.place import StacksPlace
 from veneer_app.switch import Switch, SwitchState, Unsure
@@ -113,6 +116,9 @@ class MainWindow(QtWidgets.QMainWindow):
         for part in (self.topbar, self.chat, self.library, self.stacks):
             part.import_wanted.connect(self._ask_for_files)
         self.operations.refused.connect(self.notices.show_error)
+        self.notices.retry_wanted.connect(self.services.switch.retry)
+        self.notices.details_wanted.connect(lambda: show_log(self.operations, self))
+        self.chat.session.ended.connect(self._tell_lost)
         self.operations.went_wrong.connect(bugs.show)
         self.operations.settings_changed.connect(self._apply)
         self.services.switch.stated.connect(self._stated)
@@ -123,6 +129,7 @@ class MainWindow(QtWidgets.QMainWindow):
         self.stacks.shelf.exported.connect(self._tell_exported)
         key(self, "Ctrl+O", self._ask_for_files)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
+        key(self, "F1", lambda: show_about(self.operations, self))
         self.pins = PinKeys(self, self.services)
         self.pins.nothing.connect(self._tell_unpinned)
 
@@ -135,6 +142,11 @@ class MainWindow(QtWidgets.QMainWindow):
         elsewhere = self.places.currentWidget() is not self.stacks
         if state.status == "failed" and state.error is not None and elsewhere:
             self.notices.show_error(state.error)
+
+    def _tell_lost(self, error: BaseException | None) -> None:
+        # The conversation says it too, but only here it can be tried again.
+        if isinstance(error, RuntimeCrashed | RuntimeTimeout):
+            self.notices.show_error(error)
 
     def _ask_to_confirm(self, unsure: Unsure) -> None:
         confirm(
