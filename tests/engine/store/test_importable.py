@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
-from veneer.store.importable import importable
 from veneer.store.fs import RealFs
+from veneer.store.importable import importable
 
 
 def test_an_adapters_folder_is_itself(adapter_paths: dict[str, Path]):
