@@ -29,6 +29,8 @@ def everything(call: Call) -> bool:
 
 def changes(call: Call) -> bool:
     """What can leave something half done."""
+    if call.operation == "make_dirs" and call.path.exists():
+        return False
     return call.operation not in LOOKING
 
 
