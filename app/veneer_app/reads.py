@@ -3,7 +3,7 @@
 A view never holds anything of the engine that could reach a file; it holds these.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
 from veneer.compose.stacks import Composition
 from veneer.demo import embedded_base
-from veneer.errors import VeneerError
+from veneer.errors import Damaged, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.workspace import Workspace
@@ -35,11 +35,15 @@ class Active:
 
 @dataclass(frozen=True)
 class LibraryNow:
-    """Bases, adapters, how each adapter fits the chosen base, and the context in the settings."""
+    """Bases, adapters, how each adapter fits the chosen base, and the context in the settings.
+
+    `users` has the names of the stacks that need a base or an adapter.
+    """
 
     bases: tuple[StoredBase, ...] = ()
     adapters: tuple[StoredAdapter, ...] = ()
     chosen: Digest | None = None
+    users: Mapping[Digest, tuple[str, ...]] = field(default_factory=dict)
     reports: Mapping[Digest, CompatReport] = field(default_factory=dict)
     context: ContextSettings = field(default_factory=ContextSettings)
 
@@ -122,7 +126,7 @@ def title_of(composition: Composition, known: Names) -> str:
 
 def active(workspace: Workspace) -> Active | None:
     """The active composition, or None."""
-    found = workspace.active()
+    found = _readable_active(workspace)
     if found is None:
         return None
     generation, composition = found
@@ -135,15 +139,36 @@ def active(workspace: Workspace) -> Active | None:
     )
 
 
+def _readable_active(workspace: Workspace) -> tuple[Generation, Composition] | None:
+    """What is active; None also if its manifest is gone, which was told when opening.
+
+    The stacks that can be read are still worth showing, and one of them is the way out.
+    """
+    try:
+        return workspace.active()
+    except Damaged:
+        return None
+
+
 def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
     """Everything in the library; without a choice, the first base is the one to fit."""
     bases, adapters = workspace.library.bases(), workspace.library.adapters()
     against = next((b for b in bases if b.digest == chosen), bases[0] if bases else None)
+    needed = _users(workspace)
     if against is None:
-        return LibraryNow(bases, adapters)
+        return LibraryNow(bases, adapters, users=needed)
     context = context_of(workspace.settings)
     reports = {a.digest: check(a.adapter, against.base, against.digest) for a in adapters}
-    return LibraryNow(bases, adapters, against.digest, reports, context)
+    return LibraryNow(bases, adapters, against.digest, needed, reports, context)
+
+
+def _users(workspace: Workspace) -> dict[Digest, tuple[str, ...]]:
+    users: dict[Digest, tuple[str, ...]] = {}
+    for stack in workspace.stacks.saved():
+        semantic = stack.manifest.composition
+        for digest in (*semantic.base.digests, *(a.digest for a in semantic.adapters)):
+            users[digest] = (*users.get(digest, ()), stack.name or short(stack.id))
+    return users
 
 
 def stacks(workspace: Workspace) -> StacksNow:
@@ -166,7 +191,7 @@ def pinned(workspace: Workspace, key: int) -> Composition | None:
 
 def choices(workspace: Workspace) -> tuple[Choice, ...]:
     """What can be activated with one click: each base alone, then the stacks with adapters."""
-    now = workspace.active()
+    now = _readable_active(workspace)
     current = now[1] if now is not None else None
     plain = [
         Choice(b.name, b.digest, None, _is_base_alone(current, b.digest))
@@ -226,10 +251,16 @@ def newest_generation(workspace: Workspace) -> Generation | None:
 
 def conversation(workspace: Workspace, number: int) -> Talked:
     """One conversation with its messages."""
-    found, known = workspace.history.get(number), names(workspace)
+    found = workspace.history.get(number)
     stamps = (s for node in found.nodes for s in (*node.message.earlier, node.message.stamp))
     ids = {stamp.composition_id for stamp in stamps if stamp is not None}
-    return Talked(found, {key: _title_or_id(workspace, key, known) for key in ids})
+    return Talked(found, titles(workspace, ids))
+
+
+def titles(workspace: Workspace, compositions: Iterable[Digest]) -> Names:
+    """What to call each of these compositions."""
+    known = names(workspace)
+    return {key: _title_or_id(workspace, key, known) for key in compositions}
 
 
 def start(workspace: Workspace) -> Start:

@@ -1,10 +1,14 @@
-"""Pictures of every place, light and dark, without a display: for the README and for looking at."""
+"""Pictures of every place and of the chat's states, light and dark, without a display.
+
+For the README, and for looking at.
+"""
 
 import os
 from pathlib import Path
 from time import monotonic
 
 from veneer.workspace import Workspace
+from veneer_app.chat.states import leave, states
 from veneer_app.main import ensure_application
 from veneer_app.qt import QtCore, QtWidgets
 from veneer_app.theme.apply import Mode, Theme
@@ -13,11 +17,11 @@ from veneer_app.window import PLACES, MainWindow
 _SIZE = (1200, 800)
 _MODES: tuple[Mode, ...] = ("light", "dark")
 _PATIENCE = 20.0
-_SETTLE = 0.15
+_SETTLE = 0.06
 
 
 def render(root: Path, out: Path, size: tuple[int, int] = _SIZE) -> tuple[Path, ...]:
-    """Render the five places of the workspace at `root` into `out`; gives the files."""
+    """Render the workspace at `root` into `out`; gives the files."""
     if QtWidgets.QApplication.instance() is None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     theme = Theme(ensure_application())
@@ -29,18 +33,33 @@ def render(root: Path, out: Path, size: tuple[int, int] = _SIZE) -> tuple[Path, 
         _settle(window)
         window.chat.list.open_newest()
         _settle(window)
-        made = tuple(
-            _shoot(window, theme, out, mode, n) for mode in _MODES for n in range(len(PLACES))
-        )
+        made: list[Path] = []
+        for mode in _MODES:
+            theme.use(mode)
+            made += [_place(window, out, mode, number) for number in range(len(PLACES))]
+            window.go(0)
+            made += [_state(window, out, mode, name) for name in states()]
+            leave(window.chat)
+            window.chat.list.open_newest()
         window.close()
-    return made
+    return tuple(made)
 
 
-def _shoot(window: MainWindow, theme: Theme, out: Path, mode: Mode, number: int) -> Path:
-    theme.use(mode)
+def _place(window: MainWindow, out: Path, mode: Mode, number: int) -> Path:
     window.go(number)
+    return _shoot(window, out / f"{PLACES[number]}-{mode}.png")
+
+
+def _state(window: MainWindow, out: Path, mode: Mode, name: str) -> Path:
+    """The chat in a state that is seldom met."""
+    leave(window.chat)
     _settle(window)
-    path = out / f"{PLACES[number]}-{mode}.png"
+    states()[name](window.chat)
+    return _shoot(window, out / f"chat-{name}-{mode}.png")
+
+
+def _shoot(window: MainWindow, path: Path) -> Path:
+    _settle(window)
     window.grab().save(str(path))
     return path
 

@@ -59,6 +59,7 @@ class Switch(QtCore.QObject):
         self._task: Task | None = None
         self._before = 0
         self.state = SwitchState()
+        self._repeat: Callable[[], None] = lambda: None
         self._timer = QtCore.QTimer(self)
         self._timer.setInterval(_LOOK_EVERY_MS)
         self._timer.timeout.connect(self._look)
@@ -109,6 +110,16 @@ class Switch(QtCore.QObject):
             again=lambda: self.roll_back(to, title),
         )
 
+    def retry(self) -> None:
+        """Ask again for what failed last, or have the worker run what is active."""
+        if self.state.status == "failed":
+            self._repeat()
+            return
+        task = self._operations.change(
+            lambda ws, progress, cancel: ws.activator.ensure_running(cancel)
+        )
+        task.failed.connect(self._operations.refused)
+
     def cancel(self) -> None:
         """Stop the switch; what was active stays active."""
         if self._task is not None:
@@ -116,6 +127,7 @@ class Switch(QtCore.QObject):
 
     def _begin(self, title: str, work: Callable[..., Any], again: Callable[[], None]) -> None:
         self.cancel()
+        self._repeat = lambda: self._begin(title, work, again)
         self._set(SwitchState("running", title))
         # Only generations that are newer than this one belong to the request.
         self._before = -1

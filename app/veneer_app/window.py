@@ -6,6 +6,8 @@ The whole of it takes dropped files.
 from pathlib import Path
 
 from veneer.compose.export import Exported
+from veneer.errors import RuntimeCrashed, RuntimeTimeout
+from veneer.identity import Digest
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
 from veneer_app import bugs, text
@@ -16,6 +18,7 @@ from veneer_app.frame.pins import PinKeys
 from veneer_app.frame.rail import Rail
 from veneer_app.frame.topbar import TopBar
 from veneer_app.history.place import HistoryPlace
+from veneer_app.imports.folders import Folders
 from veneer_app.imports.queue import ImportQueue
 from veneer_app.imports.tray import ImportTray
 from veneer_app.library.place import LibraryPlace
@@ -26,6 +29,8 @@ from veneer_app.parts.keys import key
 from veneer_app.parts.notices import NoticeBar
 from veneer_app.qt import Qt, QtGui, QtWidgets
 from veneer_app.services import Services
+from veneer_app.settings.about import show_about
+from veneer_app.settings.log import show_log
 from veneer_app.settings.place import SettingsPlace
 from veneer_app.stacks.place import StacksPlace
 from veneer_app.switch import Switch, SwitchState, Unsure
@@ -46,7 +51,9 @@ class MainWindow(QtWidgets.QMainWindow):
         self._theme = theme
         self.operations = Operations(workspace, self)
         switch = Switch(self.operations)
-        self.services = Services(self.operations, switch, ImportQueue(self.operations))
+        queue = ImportQueue(self.operations)
+        self.services = Services(self.operations, switch, queue)
+        self.folders = Folders(workspace, self.operations, queue)
         self._make_places()
         self._arrange()
         self._connect()
@@ -109,25 +116,37 @@ class MainWindow(QtWidgets.QMainWindow):
         for part in (self.topbar, self.chat, self.library, self.stacks):
             part.import_wanted.connect(self._ask_for_files)
         self.operations.refused.connect(self.notices.show_error)
+        self.notices.retry_wanted.connect(self.services.switch.retry)
+        self.notices.details_wanted.connect(lambda: show_log(self.operations, self))
+        self.chat.session.ended.connect(self._tell_lost)
         self.operations.went_wrong.connect(bugs.show)
         self.operations.settings_changed.connect(self._apply)
         self.services.switch.stated.connect(self._stated)
         self.services.switch.unsure.connect(self._ask_to_confirm)
         self.chat.session.answered.connect(self.topbar.show_stamp)
+        self.library.details.acts.said.connect(self.notices.show_info)
+        self.library.details.acts.stack_wanted.connect(self._add_to_stack)
         self.stacks.shelf.exported.connect(self._tell_exported)
         key(self, "Ctrl+O", self._ask_for_files)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
+        key(self, "F1", lambda: show_about(self.operations, self))
         self.pins = PinKeys(self, self.services)
         self.pins.nothing.connect(self._tell_unpinned)
 
     def _apply(self, settings: Settings) -> None:
         self._theme.use(settings.theme)
+        self.folders.follow(settings)
 
     def _stated(self, state: SwitchState) -> None:
         # The editor of stacks says it itself, beside the button that was pressed.
         elsewhere = self.places.currentWidget() is not self.stacks
         if state.status == "failed" and state.error is not None and elsewhere:
             self.notices.show_error(state.error)
+
+    def _tell_lost(self, error: BaseException | None) -> None:
+        # The conversation says it too, but only here it can be tried again.
+        if isinstance(error, RuntimeCrashed | RuntimeTimeout):
+            self.notices.show_error(error)
 
     def _ask_to_confirm(self, unsure: Unsure) -> None:
         confirm(
@@ -142,6 +161,10 @@ class MainWindow(QtWidgets.QMainWindow):
             self.tr("Activate"),
             unsure.again,
         )
+
+    def _add_to_stack(self, adapter: str) -> None:
+        self.go(PLACES.index("stacks"))
+        self.stacks.add(Digest(adapter))
 
     def _tell_exported(self, done: Exported) -> None:
         said = self.tr("The stack “{name}” is in {path} ({size}).")
@@ -199,5 +222,6 @@ class MainWindow(QtWidgets.QMainWindow):
 
     def closeEvent(self, event: QtGui.QCloseEvent) -> None:  # noqa: N802
         """Stop what is under way; what is active stays active for the next time."""
+        self.folders.close()
         self.operations.close()
         super().closeEvent(event)

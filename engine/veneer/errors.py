@@ -261,6 +261,18 @@ class RuntimeTimeout(VeneerError):  # noqa: N818
     retryable = True
 
 
+class OverlayOff(VeneerError):  # noqa: N818
+    """The overlay lane cannot be used here. The sentence goes on after "not available: "."""
+
+    code = "OVERLAY_OFF"
+
+
+class NotReached(VeneerError):  # noqa: N818
+    """The adapter changes a weight that llama.cpp never used when it was probed."""
+
+    code = "NOT_REACHED"
+
+
 class RuntimeMissing(VeneerError):  # noqa: N818
     """llama.cpp is not installed, or not in the version this Veneer was built for."""
 

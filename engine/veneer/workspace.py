@@ -5,14 +5,15 @@ Opening for reading takes no lock and recovers nothing. The worker starts when i
 """
 
 import os
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import msgspec
 import numpy as np
 import platformdirs
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from veneer.activation.confirmation import Confirmations
 from veneer.activation.evaluator import Evaluator, Probed
 from veneer.activation.journal import Generation, Journal, Requester
 from veneer.activation.recovery import Recovery, recover
-from veneer.activation.running import Room, Running
+from veneer.activation.running import Room, Running, offer_of
 from veneer.adapters.compat import CompatReport
 from veneer.chat.attaching import read_attachment
 from veneer.chat.comparing import Comparing, OnSide
@@ -36,7 +37,9 @@ from veneer.chat.talk import Talk
 from veneer.compose.compile import Compiler
 from veneer.compose.export import Exported, Exporter
 from veneer.compose.forms import Forms
+from veneer.compose.lanes import Offer
 from veneer.compose.pins import Pins
+from veneer.compose.plan import LaneWish
 from veneer.compose.receive import Receiver
 from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
@@ -49,6 +52,7 @@ from veneer.store.custody import Custody
 from veneer.store.database import Database
 from veneer.store.draft import Draft
 from veneer.store.fs import Fs, RealFs
+from veneer.store.importable import importable
 from veneer.store.importing import Imported, Importer
 from veneer.store.layout import Layout
 from veneer.store.library import Library
@@ -60,6 +64,7 @@ from veneer.store.refs import Named, resolve
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.store.trust import TrustedKeys
 from veneer.store.verify import Verifier
+from veneer.store.watch import Watcher
 from veneer.tasks import CancelToken, Progress, silent
 from veneer.upkeep.caretaker import Caretaker, Parts
 from veneer.upkeep.collect import GRACE, Clock, Collected, utc_now
@@ -188,6 +193,24 @@ class Workspace:
             path, copy=copy, name=name, progress=progress, cancel=cancel
         )
 
+    def importable(self, path: Path) -> tuple[Path, ...]:
+        """What there is to import at a path; see `store.importable`."""
+        return importable(self._fs, path)
+
+    def not_here_yet(self, folder: Path) -> tuple[Path, ...]:
+        """What lies in a folder and was not imported from there. Nothing if it is not there."""
+        found = self._fs.stat(folder)
+        if found is None or not found.is_dir:
+            return ()
+        bases = {base.path for base in self.library.bases()}
+        known = bases | {adapter.source for adapter in self.library.adapters()}
+        inside = importable(self._fs, folder)
+        return tuple(path for path in inside if path != folder and str(path) not in known)
+
+    def watch(self, found: Callable[[Path], None]) -> Watcher:
+        """A watcher of folders, which the caller closes; see `store.watch`."""
+        return Watcher(self._fs, found)
+
     def export(
         self,
         ref: str,
@@ -212,6 +235,20 @@ class Workspace:
         """Whatever `ref` means. Raises `NotFound` or `AmbiguousRef`."""
         found = resolve(ref, self.library.named() + self.stacks.named())
         return self._load(found)
+
+    def location(self, ref: str) -> Path:
+        """Where a base lies, or where an adapter came from if that is still there, or its object.
+
+        Raises `NotFound` or `AmbiguousRef`.
+        """
+        found = resolve(ref, self.library.named())
+        if found.kind == "base":
+            return self.library.base(found.digest).file
+        stored = self.library.adapter(found.digest)
+        source = Path(stored.source)
+        if stored.source and self._fs.stat(source) is not None:
+            return source
+        return self.library.object_of(stored)
 
     def check(self, adapter: str, base: str) -> CompatReport:
         """Whether, and how completely, an adapter applies to a base; both by ref."""
@@ -251,6 +288,7 @@ class Workspace:
         *,
         by: Requester | None = None,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Activation]:
@@ -258,16 +296,18 @@ class Workspace:
 
         `by` is who asks, if it is not who opened the workspace. `confirm_base` says that the
         adapters belong on the base where only their shapes show it; see
-        `activation.confirmation`. Raises `ConfirmBase`, or as `Activator.activate`.
+        `activation.confirmation`. A `lane` becomes the setting, if that succeeds. Raises
+        `ConfirmBase`, or as `Activator.activate`.
         """
         composition = self._composition(ref)
-        return self.activator.activate(
-            composition,
-            by or self._by,
-            confirm_base=confirm_base,
-            progress=progress,
-            cancel=cancel,
-        )
+        with self._lane_of(lane):
+            return self.activator.activate(
+                composition,
+                by or self._by,
+                confirm_base=confirm_base,
+                progress=progress,
+                cancel=cancel,
+            )
 
     def rollback(
         self,
@@ -294,14 +334,19 @@ class Workspace:
         cancel: CancelToken | None = None,
         *,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
     ) -> NDArray[np.float32]:
         """The logits after these tokens, from an empty context: float32, shape (n_vocab,).
 
         Under the active composition, or under another one by ref, which is then run apart and
-        never becomes active.
+        never becomes active; `lane` is for that one alone.
         """
         return self._evaluator.logits(
-            token_ids, self._optional(composition), cancel, confirm_base=confirm_base
+            token_ids,
+            self._optional(composition),
+            cancel,
+            confirm_base=confirm_base,
+            lane=lane,
         )
 
     def tokenize(self, text: str, composition: str | None = None) -> tuple[int, ...]:
@@ -315,10 +360,11 @@ class Workspace:
         composition: str | None = None,
         out: Path | None = None,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
     ) -> Probed:
         """Tokenize a text if one is given, and write the logits to a .npy file if asked to."""
         return self._evaluator.probe(
-            tokens, self._optional(composition), out, confirm_base=confirm_base
+            tokens, self._optional(composition), out, confirm_base=confirm_base, lane=lane
         )
 
     def sign(self, ref: str) -> Outcome[Composition]:
@@ -421,9 +467,12 @@ class Workspace:
         """Stop the answer that is streaming, if one is."""
         self._runtime.interrupt("cancelled")
 
-    def runtime_build(self) -> str:
-        """What llama.cpp says it is. Starts the worker. Raises `RuntimeMissing`."""
-        return self._runtime.start().build
+    def runtime_offer(self) -> Offer:
+        """What llama.cpp says it is, and whether the overlay works. Starts the worker.
+
+        Raises `RuntimeMissing`.
+        """
+        return offer_of(self._runtime.start())
 
     def runtime_log(self) -> str:
         """The end of what llama.cpp printed, plain text; empty if it never ran."""
@@ -507,6 +556,19 @@ class Workspace:
 
     def _recover(self, fs: Fs, layout: Layout) -> Recovery:
         return recover(fs, layout, self.journal, self.stacks, self._compiler)
+
+    @contextmanager
+    def _lane_of(self, lane: LaneWish | None) -> Generator[None]:
+        before = self.settings
+        if lane is None or lane == before.lane:
+            yield
+            return
+        self.change_settings(msgspec.structs.replace(before, lane=lane))
+        try:
+            yield
+        except BaseException:
+            self.change_settings(msgspec.structs.replace(self.settings, lane=before.lane))
+            raise
 
     def _optional(self, ref: str | None) -> Composition | None:
         return None if ref is None else self._composition(ref)

@@ -29,7 +29,7 @@ def test_every_operation_is_counted() -> None:
     low, magnitude = Target(module="a"), Target(module="a", operation="magnitude")
     found = facts(low, magnitude, Target(module="b"))
     assert found["What it does"] == "2 low-rank products, 1 magnitudes (DoRA)"
-    assert found["Source"].startswith("safetensors")
+    assert found["Files"].startswith("safetensors")
 
 
 def test_the_tokens_after_which_it_acts() -> None:

@@ -1,10 +1,13 @@
 """Bringing files in: the overlay, progress, and failures that stay with their reason."""
 
+import shutil
 from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
 from tests.app.support import drop, enter, mime_of, settled, wait
+from veneer_app.imports.queue import ImportItem
+from veneer_app.imports.tray import ImportRow
 from veneer_app.qt import QtCore, QtWidgets
 from veneer_app.window import MainWindow
 
@@ -62,3 +65,41 @@ def test_one_click_brings_in_the_embedded_base_and_runs_it(fresh: MainWindow, qt
     settled(qtbot, fresh)
     assert fresh.topbar.title.text() == "SmolLM2-135M-Instruct.Q4_1"
     assert fresh.chat.begin.isVisible()
+
+
+def test_a_folder_brings_in_everything_in_it(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, foreign_adapter: Path
+) -> None:
+    folder = tmp_path / "many"
+    shutil.copytree(foreign_adapter, folder / "inner" / "other")
+    (folder / "broken.gguf").write_bytes(b"GGUF")
+    (folder / "notes.txt").write_text("not a model")
+    drop(window, mime_of([folder]))
+    wait(qtbot, lambda: len(window.services.imports.items()) == 2)
+    wait(qtbot, lambda: all(i.over for i in window.services.imports.items()))
+    settled(qtbot, window)
+    assert {i.name: i.status for i in window.services.imports.items()} == {
+        "broken.gguf": "failed",
+        "other": "done",
+    }
+
+
+def test_a_watched_folder_brings_in_what_is_and_what_comes(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, foreign_adapter: Path, stranger: Path
+) -> None:
+    folder = tmp_path / "watched"
+    shutil.copytree(foreign_adapter, folder / "before")
+    window.settings.keep(watched=(str(folder),))
+    wait(qtbot, lambda: any(r.name == "before" for r in window.library.table.rows))
+    shutil.copytree(stranger, folder / "after")
+    wait(qtbot, lambda: any(r.name == "after" for r in window.library.table.rows))
+    settled(qtbot, window)
+    assert [i.status for i in window.services.imports.items()] == ["done", "done"]
+
+
+def test_the_rate_is_told_while_it_runs(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    row = ImportRow(window.services.imports, 1)
+    qtbot.addWidget(row)
+    row.show_item(ImportItem(1, tmp_path, "running", 5_000_000, 20_000_000, 1_500_000))
+    assert row.sentence.text() == "5.0 MB / 20.0 MB, 1.5 MB/s"
+    assert (row.bar.value(), row.cancel.isHidden()) == (250, False)

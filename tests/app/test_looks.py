@@ -107,7 +107,7 @@ def test_the_chat_says_what_to_do_while_nothing_runs(window: MainWindow, qtbot: 
 
 def test_the_build_of_llama_cpp_is_told_when_asked(window: MainWindow, qtbot: QtBot) -> None:
     settings = window.settings
-    settings.ask_build.click()
-    wait(qtbot, settings.build.text)
+    settings.about.ask_build.click()
+    wait(qtbot, settings.about.build.text)
     settled(qtbot, window)
-    assert settings.ask_build.isHidden()
+    assert settings.about.ask_build.isHidden()

@@ -33,13 +33,14 @@ def test_a_busy_workspace_is_said_and_not_opened(
 
 
 def test_settings_are_kept_and_the_theme_follows(window: MainWindow, qtbot: QtBot) -> None:
-    window.settings.n_ctx.setValue(2048)
-    window.settings.theme.setCurrentIndex(window.settings.theme.findData("dark"))
+    window.settings.bound["n_ctx"].field.setValue(2048)
+    theme = window.settings.bound["theme"].field
+    theme.setCurrentIndex(theme.findData("dark"))
     wait(qtbot, lambda: tokens.current().dark)
     settled(qtbot, window)
     kept = window.operations._workspace.settings
     assert (kept.n_ctx, kept.theme) == (2048, "dark")
-    window.settings.theme.setCurrentIndex(window.settings.theme.findData("light"))
+    theme.setCurrentIndex(theme.findData("light"))
     wait(qtbot, lambda: not tokens.current().dark)
     settled(qtbot, window)
 
@@ -50,11 +51,11 @@ def test_a_context_that_cannot_fit_is_refused_and_the_field_shows_what_is_kept(
     workspace = window.operations._workspace
     number = workspace.journal.request(workspace.stacks.find("plain").id, "window")
     workspace.journal.commit(number, {})
-    window.settings.budget.setValue(256)
-    window.settings.n_ctx.setValue(8192)
+    window.settings.bound["memory_budget"].field.setValue(256)
+    window.settings.bound["n_ctx"].field.setValue(8192)
     wait(qtbot, lambda: window.notices.code.text() == "OVER_BUDGET")
-    wait(qtbot, lambda: window.settings.n_ctx.value() == 4096)
-    window.settings.n_threads.setValue(1)
+    wait(qtbot, lambda: window.settings.bound["n_ctx"].field.value() == 4096)
+    window.settings.bound["n_threads"].field.setValue(1)
     settled(qtbot, window)
     kept = workspace.settings
     assert (kept.n_ctx, kept.n_threads, kept.memory_budget) == (4096, 1, 256_000_000)
@@ -66,13 +67,15 @@ def test_every_place_is_rendered_light_and_dark(
     shutil.copytree(stocked, tmp_path / "workspace")
     made = shots.render(tmp_path / "workspace", tmp_path / "out")
     places = ("chat", "library", "stacks", "history", "settings")
-    wanted = [f"{place}-{mode}.png" for mode in ("light", "dark") for place in places]
+    shown = (*places, *(f"chat-{state}" for state in ("full", "busy", "error", "long", "compare")))
+    wanted = [f"{name}-{mode}.png" for mode in ("light", "dark") for name in shown]
     assert [path.name for path in made] == wanted
     images = [QtGui.QImage(str(path)) for path in made]
     assert {(i.width(), i.height()) for i in images} == {(1200, 800)}
     corners = [i.pixelColor(4, 790).lightness() for i in images]
-    assert min(corners[:5]) > 200
-    assert max(corners[5:]) < 60
+    assert min(corners[:10]) > 200
+    assert max(corners[10:]) < 60
+    assert len({path.read_bytes() for path in made}) == len(made)
 
 
 def test_a_bug_gives_a_report(qtbot: QtBot) -> None:

@@ -209,7 +209,7 @@ def test_the_memory_is_told_against_the_budget(window: MainWindow, qtbot: QtBot)
     assert "adapters" not in memory.said.text()
     stacks.open_stack("both")
     wait(qtbot, lambda: "adapters 3.7 MB" in memory.said.text())
-    window.settings.budget.setValue(200)
+    window.settings.bound["memory_budget"].field.setValue(200)
     wait(qtbot, lambda: memory.said.text().startswith("Needs 293 MB of memory, but only 200 MB"))
     assert memory.said.property("role") == "bad"
     settled(qtbot, window)

@@ -10,8 +10,10 @@ from tests.crash.scripted import answer_of
 from tests.crash.trial import opened
 from veneer import Workspace
 from veneer.activation.recovery import Recovery
-from veneer.identity import PREFIX, Digest
+from veneer.identity import Digest
 
+LACKING = frozenset({"OBJECT_DAMAGED", "FILES_MISSING"})
+"""What a check finds where an object was damaged before."""
 WAYS = {
     "COMMITTED": [["REQUESTED", "VALIDATED", "STAGED", "COMMITTED"]],
     "ABORTED": [
@@ -68,7 +70,7 @@ def require_sound(root: Path, harmed: frozenset[str] = frozenset()) -> Facts:
 
 
 def require_whole(workspace: Workspace, harmed: frozenset[str] = frozenset()) -> None:
-    """Every row leads to what it names, and every generation came about in order."""
+    """The product's own check finds nothing, and every generation came about in order."""
     database = workspace.journal._database
     assert [row[0] for row in database.rows("PRAGMA integrity_check")] == ["ok"]
     assert database.rows("PRAGMA foreign_key_check") == []
@@ -77,11 +79,9 @@ def require_whole(workspace: Workspace, harmed: frozenset[str] = frozenset()) ->
         assert [t.state for t in generation.transitions] in WAYS[generation.state]
     for row in database.rows("SELECT id FROM compositions"):
         assert workspace.stacks.get(row["id"]).manifest.id == row["id"]
-    for adapter in workspace.library.adapters():
-        if harmed.isdisjoint(d.removeprefix(PREFIX) for d in adapter.files.values()):
-            workspace.library.verify_adapter(adapter, thorough=True)
-    for base in workspace.library.bases():
-        workspace.library.verify_base(base, thorough=True)
+    found = workspace.fsck().value.findings
+    lacking = LACKING if harmed else frozenset()
+    assert [f for f in found if not f.ok and f.code not in lacking] == []
 
 
 def require_answers(workspace: Workspace) -> None:

@@ -38,5 +38,5 @@ def room(memory: Path) -> Iterator[Room]:
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
-    if TALLY.scenarios:
+    if TALLY.points or TALLY.cuts:
         terminalreporter.write_line(str(TALLY))

@@ -16,6 +16,7 @@ missing, or zeroes, or end in the middle of a block. `shuffled`: each name and e
 LOSSES: tuple[Loss, ...] = ("killed", "lost", "empty", "zeroes", "torn", "shuffled")
 
 _SECTOR = 512
+_NAMING = {"create", "replace", "unlink", "make_dirs"}
 _OTHERS = {"veneer.db", "veneer.db-wal", "veneer.db-shm", "lock"}
 """Files that are not written through an `Fs`."""
 
@@ -49,7 +50,9 @@ class Disk:
                     states.append(found.get(name))
 
     def after(self, call: Call) -> None:
-        """Notice what an operation made safe."""
+        """Notice what an operation changed or made safe."""
+        if call.operation in _NAMING:
+            self.observe()
         if call.operation == "sync":
             inode = self._inode(call.path)
             self._safe[inode] = self._bytes(inode)
@@ -64,11 +67,11 @@ class Disk:
         self._leave(self._root, target, loss, chance)
         for name in ("veneer.db", "veneer.db-wal"):
             if (self._root / name).exists():
-                target.mkdir(exist_ok=True)
+                target.mkdir(mode=0o700, exist_ok=True)
                 shutil.copy(self._root / name, target / name)
 
     def _leave(self, directory: Path, target: Path, loss: Loss, chance: random.Random) -> None:
-        target.mkdir(exist_ok=True)
+        target.mkdir(mode=0o700, exist_ok=True)
         for name, states in sorted(self._names.get(directory, {}).items()):
             inode = _chosen(states, loss, chance)
             if inode is None:

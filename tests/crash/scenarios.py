@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from tests.crash.trial import opened
@@ -53,6 +54,17 @@ def damage(root: Path, stack: str) -> None:
     path.write_bytes(data)
 
 
+def forget_one(root: Path, *, mark: bool = False) -> None:
+    """Leave an adapter's files and a composition behind that nobody needs."""
+    with opened(root) as workspace:
+        workspace.compose("tiny", [("two", 2.0)])
+        workspace.forget("composition:both")
+        workspace.forget("composition:second")
+        workspace.forget("adapter:two")
+        if mark:
+            workspace.gc()
+
+
 SCENARIOS = (
     Scenario("open a new workspace", lambda ws, files: None, stocked=False),
     Scenario("import a base", lambda ws, files: ws.import_path(files / "other.gguf", copy=True)),
@@ -67,6 +79,17 @@ SCENARIOS = (
     Scenario("activate", lambda ws, files: ws.activate("both")),
     Scenario("activate a base alone", lambda ws, files: ws.activate("tiny")),
     Scenario("roll back", lambda ws, files: ws.rollback()),
+    Scenario("mark what nothing needs", lambda ws, files: ws.gc(), forget_one),
+    Scenario(
+        "collect what nothing needs",
+        lambda ws, files: ws.gc(grace=timedelta(0)),
+        lambda root: forget_one(root, mark=True),
+    ),
+    Scenario(
+        "repair",
+        lambda ws, files: ws.fsck(repair=True),
+        lambda root: damage(root, "second"),
+    ),
     Scenario(
         "replace what is active and damaged",
         lambda ws, files: None,

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -60,7 +59,7 @@ class Room:
         shutil.rmtree(self.path / "vault", ignore_errors=True)
         (self.path / "found").mkdir()
         found = {loss: self.path / "found" / loss for loss in losses}
-        self.root.mkdir(exist_ok=True)
+        self.root.mkdir(mode=0o700, exist_ok=True)
         disk = Disk(self.root, self.path / "vault")
 
         def happening(call: Call) -> None:
@@ -70,11 +69,9 @@ class Room:
 
         points = Points(happening, at, which=changes)
 
-        def before_and_after(call: Call) -> None:
-            disk.after(call)
-
-        with suppress(PowerCut), opened(self.root, points, before_and_after) as workspace:
+        with suppress(PowerCut), opened(self.root, points, disk.after) as workspace:
             act(workspace)
+        # Of losses that leave the same, the first.
         different = {_contents(path): loss for loss, path in reversed(found.items())}
         return {loss: found[loss] for loss in different.values()} if points.reached else None
 
@@ -102,14 +99,8 @@ FAULTS: dict[str, tuple[int, bool, bool]] = {
     "bad sector": (errno.EIO, False, False),
     "dead disk": (errno.EIO, True, False),
     "full for a moment": (errno.ENOSPC, False, False),
-    "full": (errno.ENOSPC, True, False),
     "full in the middle of a write": (errno.ENOSPC, True, True),
     "not allowed": (errno.EACCES, False, False),
     "read-only from now on": (errno.EROFS, True, False),
 }
 """Name -> error number, whether it lasts, whether half of a write arrives."""
-
-
-def every() -> Iterator[int]:
-    """Numbers of points, from the first."""
-    return count(1)

@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -51,7 +52,6 @@ class Victim:
         self._workspace = workspace
         self._files = Path(files)
         self._chance = random.Random(seed)
-        self._composed = 0
 
     def facts(self) -> tuple[str | None, list[str]]:
         workspace = self._workspace
@@ -73,8 +73,7 @@ class Victim:
 
     def _compose(self) -> None:
         active, names = self.facts()
-        self._composed += 1
-        name = f"new-{self._composed}"
+        name = f"new-{self._chance.randrange(10)}"
         say(going=(active, sorted({*names, f"composition:{name}"})))
         self._workspace.compose("tiny", [("one", self._chance.random())], name=name)
         say(done=self.facts())
@@ -112,8 +111,10 @@ def survive(job: dict[str, Any]) -> None:
     from pathlib import Path
 
     from veneer import Workspace
+    from veneer.activation import strikes
     from veneer.errors import VeneerError
 
+    strikes._FIRST_PAUSE = 0.01
     chance, known = random.Random(job["seed"]), {}
     with Workspace.open(Path(job["root"])) as workspace:
         while True:
@@ -142,8 +143,9 @@ def main() -> None:
             try:
                 survive(job) if job["survive"] else use(job)
                 status = 0
-            finally:
-                os._exit(status)
+            except BaseException:  # noqa: BLE001 - nothing may return to the parent's loop
+                traceback.print_exc()
+            os._exit(status)
         say(pid=pid)
         _, status = os.waitpid(pid, 0)
         say(status=os.waitstatus_to_exitcode(status))

@@ -91,6 +91,10 @@ class WatchedFs(RealFs):
         with self._watched("make_dirs", path):
             super().make_dirs(path)
 
+    def restrict_dir(self, path: Path) -> None:
+        with self._watched("restrict_dir", path):
+            super().restrict_dir(path)
+
     def list_dir(self, path: Path) -> tuple[str, ...]:
         with self._watched("list_dir", path):
             return super().list_dir(path)

@@ -65,7 +65,10 @@ def test_importing_the_whole_engine_brings_in_neither_qt_nor_llama_cpp():
         "print(sorted(n for n in sys.modules if n.split('.')[0] in {'PySide6', 'llama_cpp'}))"
     )
     # These are imported by the worker process alone.
-    workers = {f"veneer.runtime.{n}" for n in ("llama", "sampling", "resident", "live", "answer")}
+    workers = {
+        f"veneer.runtime.{name}"
+        for name in ("llama", "sampling", "loaded", "resident", "live", "answer")
+    }
     done = subprocess.run(
         [sys.executable, "-c", f"WORKERS = {workers!r}\n{code}"],
         capture_output=True, text=True, check=True,

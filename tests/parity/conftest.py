@@ -10,8 +10,10 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +62,19 @@ def convert(folder: Path, jobs: list[dict[str, str]]) -> dict[str, str]:
     assert done.returncode == 0, done.stderr[-4000:]
     failed: dict[str, str] = json.loads(listed.with_suffix(".failed").read_text())
     return failed
+
+
+@pytest.fixture(scope="module")
+def model(base_path: Path) -> Any:
+    """transformers' reading of the demo base."""
+    import torch
+    import transformers as hf
+
+    with warnings.catch_warnings(action="ignore"):
+        read = hf.AutoModelForCausalLM.from_pretrained(
+            str(base_path.parent), gguf_file=base_path.name, dtype=torch.float32
+        )
+    return read.eval()
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ import numpy as np
 import peft
 import pytest
 import torch
-import transformers as hf
 
 from tests.parity.conftest import Report
 from veneer.formats.gguf_writer import NewTensor, write
@@ -82,16 +81,6 @@ def _matrix(tensor: gguf.ReaderTensor) -> Any:
     return lambda: (
         gguf.quants.dequantize(tensor.data, tensor.tensor_type).reshape(shape).astype(np.float32)
     )
-
-
-@pytest.fixture(scope="module")
-def model(base_path: Path) -> Any:
-    """transformers' reading of the same file."""
-    with warnings.catch_warnings(action="ignore"):
-        read = hf.AutoModelForCausalLM.from_pretrained(
-            str(base_path.parent), gguf_file=base_path.name, dtype=torch.float32
-        )
-    return read.eval()
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from veneer.demo import embedded_base
 from veneer.store.changes import Changes
 from veneer_app import reads, text
 from veneer_app.chat.bubbles import Wish
+from veneer_app.chat.compare import ComparePage
 from veneer_app.chat.composer import Composer
 from veneer_app.chat.conversations import Conversations
 from veneer_app.chat.maker import Maker
@@ -43,6 +44,8 @@ class ChatPlace(QtWidgets.QWidget):
         self.transcript = Transcript()
         self.switcher = Switcher(services)
         self.composer = Composer(services.operations)
+        self.compare = ComparePage(services, self.session)
+        self.compare.setup = lambda: self.composer.panel.setup
         self.first, self.begin = self._first(), Empty("chat", "", "")
         self._arrange()
         self._connect()
@@ -68,8 +71,11 @@ class ChatPlace(QtWidgets.QWidget):
         layout.setStretch(0, 1)
         layout.setStretch(1, 1)
         talk.setLayout(layout)
+        self.pages = QtWidgets.QStackedWidget()
+        self.pages.addWidget(talk)
+        self.pages.addWidget(self.compare)
         self._work = QtWidgets.QWidget()
-        self._work.setLayout(row(self.list, talk, spacing=0))
+        self._work.setLayout(row(self.list, self.pages, spacing=0))
         self.setLayout(row(self.first, self._work, spacing=0))
         self._work.hide()
         self.first.hide()
@@ -87,20 +93,23 @@ class ChatPlace(QtWidgets.QWidget):
         self.composer.send_wanted.connect(self._ask)
         self.composer.stop_wanted.connect(session.stop)
         self.composer.edit_wanted.connect(self._edit_last)
+        self.composer.compare_wanted.connect(self._open_compare)
+        self.compare.left.connect(self._leave_compare)
         self.composer.panel.settled.connect(session.set_up)
         self._services.operations.changed.connect(self._changed)
 
     def _give_keys(self) -> None:
-        key(self, "Esc", self._escape)
+        key(self.composer, "Esc", self._escape)
+        key(self.composer, "Ctrl+K", self._open_compare)
         key(self, "Ctrl+N", self.new)
         key(self, "Ctrl+F", self.list.begin_search)
         key(self, "Ctrl+Shift+E", self.list.ask_where)
-        key(self, "Ctrl+;", self.composer.open_panel)
-        key(self, "Ctrl+R", self._again_last)
-        key(self, "Ctrl+Return", self._go_on_last)
-        key(self, "Ctrl+Shift+C", self._copy_last)
-        key(self, "Alt+Left", lambda: self._step(-1))
-        key(self, "Alt+Right", lambda: self._step(1))
+        key(self.composer, "Ctrl+;", self.composer.open_panel)
+        key(self.composer, "Ctrl+R", self._again_last)
+        key(self.composer, "Ctrl+Return", self._go_on_last)
+        key(self.composer, "Ctrl+Shift+C", self._copy_last)
+        key(self.composer, "Alt+Left", lambda: self._step(-1))
+        key(self.composer, "Alt+Right", lambda: self._step(1))
 
     def _first(self) -> Empty:
         made = Empty(
@@ -145,6 +154,7 @@ class ChatPlace(QtWidgets.QWidget):
 
     def new(self) -> None:
         """Begin another conversation with the next question."""
+        self._leave_compare()
         self._failure = ""
         self.composer.clear()
         self.session.open(None)
@@ -154,6 +164,7 @@ class ChatPlace(QtWidgets.QWidget):
     def _open(self, number: int, node: int | None) -> None:
         """Open a conversation; with a node, on a way through it, and scroll to it."""
         self._failure = ""
+        self.pages.setCurrentIndex(0)
         self.composer.leave_edit()
         self._reveal = node
         self.session.open(number)
@@ -313,6 +324,17 @@ class ChatPlace(QtWidgets.QWidget):
                 if node is not None:
                     self.session.show_way(node)
                 return
+
+    def _open_compare(self) -> None:
+        """With what is being written, or the last question."""
+        written = self.composer.input.toPlainText().strip()
+        questions = self.transcript.questions
+        self.pages.setCurrentWidget(self.compare)
+        self.compare.open(written or (questions[-1].turn.text if questions else ""))
+
+    def _leave_compare(self) -> None:
+        self.pages.setCurrentIndex(0)
+        self.composer.setFocus()
 
     def _inspect(self, made: Made, anchor: QtWidgets.QWidget) -> None:
         Maker(self, self._services, made).open_at(anchor)

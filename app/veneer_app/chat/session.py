@@ -70,7 +70,7 @@ class Session(QtCore.QObject):
         self._list = Latest(operations, self)
         self._one = Latest(operations, self)
         self._task: Task | None = None
-        self._creating = False
+        self._creating = self._held = False
         self._words = ""
         self.stream = Stream(self)
         self.current: int | None = None
@@ -79,8 +79,8 @@ class Session(QtCore.QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether an answer is on its way."""
-        return self._creating or self.asking is not None
+        """Whether an answer is on its way, or stacks are being compared."""
+        return self._creating or self._held or self.asking is not None
 
     @property
     def live(self) -> Asking | None:
@@ -136,6 +136,15 @@ class Session(QtCore.QObject):
         task.succeeded.connect(made)
         task.failed.connect(self._not_made)
         return True
+
+    def hold(self, task: Task) -> None:
+        """Ask nothing until this is over."""
+        self._held = True
+        task.succeeded.connect(self._let_go)
+        task.failed.connect(self._let_go)
+
+    def _let_go(self, _: object) -> None:
+        self._held = False
 
     def stop(self) -> None:
         """Stop the answer; what was said stays."""

@@ -11,6 +11,7 @@ from veneer_app import text
 from veneer_app.reads import Names, Talked
 
 translate = text.translate
+_LONGEST = 28
 
 
 @dataclass(frozen=True)
@@ -146,8 +147,8 @@ def _title(stamp: Stamp, titles: Names) -> str:
 
 def badge(made: Made) -> str:
     """A composition's name with the beginning of its id, unless that is its name."""
-    digits = short(made.composition)
-    return made.title if made.title == digits else f"{made.title} · {digits}"
+    digits, name = short(made.composition), text.plain(made.title, _LONGEST)
+    return name if name == digits else f"{name} · {digits}"
 
 
 def footer(stamp: Stamp) -> str:

@@ -1,1 +1,5 @@
-"""Bringing files in: `queue` (what is under way and what failed) -> `tray` (shows it)."""
+"""Bringing files in.
+
+`queue` (what is under way and what failed) -> `folders` (what watched folders add to it) ->
+`tray` (shows it).
+"""

@@ -6,6 +6,7 @@ Each is an operation of its own, so that one bad file among ten stops nothing.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import Literal
 
 from veneer.errors import Cancelled
@@ -19,13 +20,14 @@ Status = Literal["waiting", "running", "done", "failed", "stopped"]
 
 @dataclass(frozen=True)
 class ImportItem:
-    """One path and how far it is."""
+    """One path and how far it is: bytes, and bytes a second since it began."""
 
     number: int
     path: Path
     status: Status = "waiting"
     done: int = 0
     total: int = 0
+    rate: float = 0.0
     sentence: str = ""
     code: str = ""
 
@@ -51,6 +53,7 @@ class ImportQueue(QtCore.QObject):
         self._operations = operations
         self._items: dict[int, ImportItem] = {}
         self._tasks: dict[int, Task] = {}
+        self._began: dict[int, tuple[float, int]] = {}
         self._last = 0
 
     def items(self) -> tuple[ImportItem, ...]:
@@ -58,9 +61,11 @@ class ImportQueue(QtCore.QObject):
         return tuple(self._items.values())
 
     def add(self, paths: Sequence[Path], then: Callable[[Imported], object] | None = None) -> None:
-        """Import each path; `then` is told of each that succeeded."""
+        """Import each path, or what is in it; `then` is told of each that succeeded."""
         for path in paths:
-            self._start(path, then)
+            self._operations.read(
+                lambda ws, path=path: ws.importable(path), lambda found: self._start(found, then)
+            )
 
     def cancel(self, number: int) -> None:
         """Stop one import. Nothing of it stays."""
@@ -73,7 +78,11 @@ class ImportQueue(QtCore.QObject):
             del self._items[number]
             self.removed.emit(number)
 
-    def _start(self, path: Path, then: Callable[[Imported], object] | None) -> None:
+    def _start(self, paths: Sequence[Path], then: Callable[[Imported], object] | None) -> None:
+        for path in paths:
+            self._import(path, then)
+
+    def _import(self, path: Path, then: Callable[[Imported], object] | None) -> None:
         self._last += 1
         number = self._last
         self._put(ImportItem(number, path))
@@ -86,12 +95,16 @@ class ImportQueue(QtCore.QObject):
         task.succeeded.connect(lambda imported: self._succeeded(number, imported, then))
 
     def _progressed(self, number: int, done: int, total: int) -> None:
-        self._put(replace(self._items[number], status="running", done=done, total=total))
+        began = self._began.setdefault(number, (monotonic(), done))
+        elapsed = monotonic() - began[0]
+        rate = (done - began[1]) / elapsed if elapsed else 0.0
+        item = self._items[number]
+        self._put(replace(item, status="running", done=done, total=total, rate=rate))
 
     def _succeeded(
         self, number: int, imported: Imported, then: Callable[[Imported], object] | None
     ) -> None:
-        self._tasks.pop(number, None)
+        self._over(number)
         words = {
             ("base", False): self.tr("Base “{name}” is in the library."),
             ("adapter", False): self.tr("Adapter “{name}” is in the library."),
@@ -106,7 +119,7 @@ class ImportQueue(QtCore.QObject):
             then(imported)
 
     def _failed(self, number: int, error: BaseException) -> None:
-        self._tasks.pop(number, None)
+        self._over(number)
         status: Status = "stopped" if isinstance(error, Cancelled) else "failed"
         self._put(
             replace(
@@ -116,6 +129,10 @@ class ImportQueue(QtCore.QObject):
                 code=text.code(error),
             )
         )
+
+    def _over(self, number: int) -> None:
+        self._tasks.pop(number, None)
+        self._began.pop(number, None)
 
     def _put(self, item: ImportItem) -> None:
         self._items[item.number] = item

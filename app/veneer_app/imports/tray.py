@@ -86,7 +86,9 @@ class ImportRow(QtWidgets.QWidget):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(self.tr("Progress of this import"))
         self.cancel = icon_button("stop", self.tr("Stop this import"), lambda: queue.cancel(number))
-        self.copy = button(self.tr("Copy"), "copy", kind="quiet", on_click=self._to_clipboard)
+        self.copy = button(
+            self.tr("Copy details"), "copy", kind="quiet", on_click=self._to_clipboard
+        )
         self.dismiss = icon_button("close", self.tr("Dismiss"), lambda: queue.dismiss(number))
         layout = row(self.name, self.sentence, self.bar, self.copy, self.cancel, self.dismiss)
         layout.setContentsMargins(0, 2, 0, 2)
@@ -115,7 +117,9 @@ class ImportRow(QtWidgets.QWidget):
         if item.status == "waiting":
             return self.tr("Waiting…")
         if item.status == "running":
-            return f"{text.size(item.done)} / {text.size(item.total)}"
+            far = f"{text.size(item.done)} / {text.size(item.total)}"
+            rate = self.tr("{size}/s").format(size=text.size(int(item.rate)))
+            return f"{far}, {rate}" if item.rate else far
         return item.sentence
 
     def _to_clipboard(self) -> None:

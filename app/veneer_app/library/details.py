@@ -2,24 +2,25 @@
 
 from veneer.store.records import StoredAdapter
 from veneer_app import text
+from veneer_app.library.actions import Actions
 from veneer_app.library.facts import facts_of
+from veneer_app.library.notes import Notes
 from veneer_app.library.rows import LibraryRow, kind_of, tone_of, verdict
 from veneer_app.parts import fields
-from veneer_app.parts.ask import confirm
 from veneer_app.parts.controls import (
     Elided,
-    button,
     clear,
     column,
+    escaped,
     label,
     row,
     scrolled,
     set_role,
 )
-from veneer_app.qt import Qt, QtCore, QtWidgets
+from veneer_app.qt import Qt, QtWidgets
 from veneer_app.services import Services
 
-_WIDTH = 272
+_WIDTH = 320
 
 
 class Details(QtWidgets.QFrame):
@@ -38,7 +39,7 @@ class Details(QtWidgets.QFrame):
         self.warnings = label(role="bad", wrap=True, selectable=True)
         self.facts = QtWidgets.QGridLayout()
         self.notes = Notes(services)
-        self.remove = button(self.tr("Remove…"), "trash", kind="danger", on_click=self._ask)
+        self.acts = Actions(services)
         inside = QtWidgets.QWidget()
         inside.setLayout(self._layout())
         outer = column(scrolled(inside, self.tr("Details")))
@@ -52,10 +53,12 @@ class Details(QtWidgets.QFrame):
         if shown is None:
             return
         self.name.setText(shown.name)
+        self.name.setToolTip(escaped(shown.name))
         self.name.setCursorPosition(0)
         self.kind.setText(kind_of(shown))
         self._show_verdict(shown)
         self._show_facts(shown)
+        self.acts.show_row(shown)
         is_adapter = isinstance(shown.stored, StoredAdapter)
         self.notes.setVisible(is_adapter)
         if isinstance(shown.stored, StoredAdapter):
@@ -75,7 +78,7 @@ class Details(QtWidgets.QFrame):
             self.notes,
             self.facts,
             16,
-            row(self.remove, None),
+            self.acts,
             None,
         )
         made.setContentsMargins(16, 16, 16, 16)
@@ -93,7 +96,7 @@ class Details(QtWidgets.QFrame):
 
     def _show_facts(self, shown: LibraryRow) -> None:
         clear(self.facts)
-        for number, (name, value) in enumerate(facts_of(shown.stored, shown.context)):
+        for number, (name, value) in enumerate(facts_of(shown.stored, shown.context, shown.users)):
             caption = label(name, "muted")
             known = Elided(value)
             known.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
@@ -112,70 +115,3 @@ class Details(QtWidgets.QFrame):
             self._operations.do(lambda ws: ws.library.rename_base(shown.digest, wanted))
         else:
             self._operations.do(lambda ws: ws.library.update_adapter(shown.digest, name=wanted))
-
-    def _ask(self) -> None:
-        shown = self._row
-        if shown is None:
-            return
-        confirm(
-            self,
-            self.tr("Remove “{name}”?").format(name=shown.name),
-            self.tr("It leaves the library. The file it was imported from stays where it is."),
-            self.tr("Remove"),
-            lambda: self._operations.do(lambda ws: ws.forget(f"{shown.kind}:{shown.digest}")),
-        )
-
-
-class Notes(QtWidgets.QWidget):
-    """What an owner notes about an adapter."""
-
-    def __init__(self, services: Services) -> None:
-        super().__init__()
-        self._operations = services.operations
-        self._stored: StoredAdapter | None = None
-        self.strength = fields.decimal(self.tr("Default strength"), -100, 100)
-        self.trigger = fields.line(self.tr("Trigger text"), self.tr("Words that call it"))
-        self.notes = fields.several_lines(self.tr("Notes"), self.tr("Anything worth remembering"))
-        self.notes.installEventFilter(self)
-        self.strength.valueChanged.connect(self._keep)
-        self.trigger.editingFinished.connect(self._keep)
-        self.setLayout(
-            column(
-                row(label(self.tr("Default strength"), "muted"), None, self.strength),
-                label(self.tr("Trigger text"), "muted"),
-                self.trigger,
-                label(self.tr("Notes"), "muted"),
-                self.notes,
-                8,
-                spacing=4,
-            )
-        )
-
-    def show_adapter(self, stored: StoredAdapter) -> None:
-        """Show an adapter's notes. What is being typed is not overwritten by the same."""
-        self._stored = None
-        self.strength.setValue(stored.default_scale)
-        self.trigger.setText(stored.trigger_text)
-        if self.notes.toPlainText() != stored.notes:
-            self.notes.setPlainText(stored.notes)
-        self._stored = stored
-
-    def eventFilter(self, watched: QtCore.QObject, event: QtCore.QEvent) -> bool:  # noqa: N802
-        """Keep the notes when their field is left."""
-        if event.type() == QtCore.QEvent.Type.FocusOut:
-            self._keep()
-        return super().eventFilter(watched, event)
-
-    def _keep(self) -> None:
-        stored = self._stored
-        if stored is None:
-            return
-        scale, trigger = self.strength.value(), self.trigger.text()
-        notes = self.notes.toPlainText()
-        if (scale, trigger, notes) == (stored.default_scale, stored.trigger_text, stored.notes):
-            return
-        self._operations.do(
-            lambda ws: ws.library.update_adapter(
-                stored.digest, default_scale=scale, trigger_text=trigger, notes=notes
-            )
-        )

@@ -1,7 +1,7 @@
 """What is known about a base or an adapter, as (label, value) pairs of harmless text."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from veneer.activation.admission import estimate
 from veneer.adapters.base import Base
@@ -13,15 +13,19 @@ from veneer_app import text
 
 translate = text.translate
 Fact = tuple[str, str]
+_SCALES = 3
 
 
-def facts_of(stored: StoredBase | StoredAdapter, context: ContextSettings) -> tuple[Fact, ...]:
+def facts_of(
+    stored: StoredBase | StoredAdapter, context: ContextSettings, users: Sequence[str] = ()
+) -> tuple[Fact, ...]:
     """The facts, in the order to read them. Empty ones are left out.
 
-    A base's memory is told for `context`.
+    A base's memory is told for `context`; `users` are the stacks that need it.
     """
     found = _of_base(stored, context) if isinstance(stored, StoredBase) else _of_adapter(stored)
-    return tuple((name, value) for name, value in found if value)
+    used = (translate("Facts", "Used by"), text.plain(", ".join(users), 200))
+    return tuple((name, value) for name, value in (used, *found) if value)
 
 
 def _of_base(stored: StoredBase, context: ContextSettings) -> tuple[Fact, ...]:
@@ -64,9 +68,9 @@ def _groups(base: Base) -> Iterator[Fact]:
         yield words[group.part], ", ".join(types)
 
 
-def _operations(adapter: Adapter) -> str:
-    """The kinds of change and how often each is made, in the order of the adapter's targets."""
-    words: dict[Operation, str] = {
+def operation_words() -> dict[Operation, str]:
+    """Each kind of change in words."""
+    return {
         "low_rank": translate("Facts", "low-rank products"),
         "magnitude": translate("Facts", "magnitudes (DoRA)"),
         "scale_outputs": translate("Facts", "scaled outputs"),
@@ -80,8 +84,22 @@ def _operations(adapter: Adapter) -> str:
         "prompt": translate("Facts", "trained prompts"),
         "prefix": translate("Facts", "trained prefixes"),
     }
+
+
+def _operations(adapter: Adapter) -> str:
+    """The kinds of change and how often each is made, in the order of the adapter's targets."""
+    words = operation_words()
     counted = Counter[Operation](target.operation for target in adapter.targets)
     return ", ".join(f"{count} {words[operation]}" for operation, count in counted.items())
+
+
+def _scales(stored: StoredAdapter) -> str:
+    """What the products are multiplied by at the default strength, the commonest first."""
+    counted = Counter(target.scaling * stored.default_scale for target in stored.adapter.targets)
+    of = len(stored.adapter.targets)
+    words = translate("Facts", "{scale} on {n} of {of}")
+    said = [words.format(scale=f"{s:g}", n=n, of=of) for s, n in counted.most_common(_SCALES)]
+    return ", ".join(said) + (", …" if len(counted) > _SCALES else "")
 
 
 def _none() -> str:
@@ -100,9 +118,11 @@ def _of_adapter(stored: StoredAdapter) -> tuple[Fact, ...]:
         (translate("Facts", "Rank"), ranks),
         (translate("Facts", "Targets"), str(len(adapter.targets))),
         (translate("Facts", "What it does"), _operations(adapter)),
+        (translate("Facts", "Effective scale"), _scales(stored)),
         (translate("Facts", "Acts after tokens"), ", ".join(map(str, adapter.invocation_tokens))),
         (translate("Facts", "Weights"), f"{text.count(adapter.weights)}, {adapter.dtype}"),
-        (translate("Facts", "Source"), f"{form}: {text.plain(', '.join(stored.files), 120)}"),
+        (translate("Facts", "Files"), f"{form}: {text.plain(', '.join(stored.files), 120)}"),
+        (translate("Facts", "Source"), text.plain(stored.source, 300)),
         (translate("Facts", "Size"), text.size(stored.size)),
         (translate("Facts", "Digest"), stored.digest),
         (translate("Facts", "Added"), text.when(stored.added_at)),

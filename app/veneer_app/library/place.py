@@ -3,14 +3,17 @@
 from veneer.demo import adapters, embedded_base
 from veneer.identity import Digest
 from veneer.store.changes import Changes
+from veneer.workspace import Workspace
 from veneer_app import reads, text
 from veneer_app.library.details import Details
-from veneer_app.library.rows import LibraryRow, columns, rows
+from veneer_app.library.found import LibraryFound
+from veneer_app.library.rows import LibraryRow, columns, kind_of, rows
 from veneer_app.operations import Latest
 from veneer_app.parts import fields
 from veneer_app.parts.controls import button, column, label, row
 from veneer_app.parts.empty import Empty
-from veneer_app.parts.table import Found, Table, table_view
+from veneer_app.parts.keys import key
+from veneer_app.parts.table import Table, table_view
 from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
 from veneer_app.services import Services
 
@@ -32,11 +35,22 @@ class LibraryPlace(QtWidgets.QWidget):
         self._chosen: Digest | None = None
         self._selected: Digest | None = None
         self.table = Table(columns(), self)
-        self.found = Found(self.table)
+        self.found = LibraryFound(self.table)
         self.view = table_view(self.tr("Bases and adapters"), self.found)
         self.search = fields.line(self.tr("Search the library"), self.tr("Search"))
+        self.kinds = fields.choice(self.tr("Which kind to show"), [(self.tr("All kinds"), "")])
+        self.fits = fields.choice(
+            self.tr("Which fit to show"),
+            [
+                (self.tr("Any fit"), "all"),
+                (self.tr("Fits"), "fits"),
+                (self.tr("Unsure"), "unsure"),
+                (self.tr("Refused"), "refused"),
+            ],
+        )
         self.against = fields.choice(self.tr("Judge adapters against this base"), ())
         self.demo = button(self.tr("Add the demo adapters"), "layer", on_click=self._add_demo)
+        self.count = label(role="muted")
         self.details = Details(services)
         self.empty = self._empty()
         self._arrange()
@@ -46,7 +60,8 @@ class LibraryPlace(QtWidgets.QWidget):
     def refresh(self) -> None:
         """Look at the library again."""
         chosen = self._chosen
-        self._latest.ask(lambda ws: reads.library(ws, chosen), self._show)
+        # Thousands of rows take a while to be made, and the window need not wait for them.
+        self._latest.ask(lambda ws: _look(ws, chosen), self._show)
 
     def _arrange(self) -> None:
         header = self.view.horizontalHeader()
@@ -58,9 +73,10 @@ class LibraryPlace(QtWidgets.QWidget):
         self.search.setMaximumWidth(320)
         self.against.setMaximumWidth(260)
         self._judged = label(self.tr("Fit for"), "muted")
-        tools = row(self.search, None, self.demo, self._judged, self.against)
+        tools = row(self.search, self.kinds, self.fits, None, self._judged, self.against)
+        head = row(label(self.tr("Library"), "title"), self.count, None, self.demo)
         self._list = QtWidgets.QWidget()
-        layout = column(label(self.tr("Library"), "title"), tools, self.view, spacing=16)
+        layout = column(head, tools, self.view, spacing=16)
         layout.setContentsMargins(24, 24, 24, 24)
         self._list.setLayout(layout)
         self.setLayout(row(self.empty, self._list, self.details, spacing=0))
@@ -73,7 +89,14 @@ class LibraryPlace(QtWidgets.QWidget):
         self.view.setColumnHidden(_MADE_FOR, self.width() < _ROOMY + self.details.width())
 
     def _connect(self) -> None:
-        self.search.textChanged.connect(self.found.setFilterFixedString)
+        self.search.textChanged.connect(self.found.search)
+        self.kinds.currentIndexChanged.connect(
+            lambda: self.found.show_kind(self.kinds.currentData() or "")
+        )
+        self.fits.currentIndexChanged.connect(lambda: self.found.show_fit(self.fits.currentData()))
+        for shown in (self.found.layoutChanged, self.found.modelReset):
+            shown.connect(self._count)
+        key(self, "Ctrl+F", self.search.setFocus)
         self.view.selectionModel().currentRowChanged.connect(self._select)
         self.found.modelReset.connect(self._select_again)
         self.against.currentIndexChanged.connect(self._choose)
@@ -100,16 +123,23 @@ class LibraryPlace(QtWidgets.QWidget):
         self._services.imports.add(adapters())
 
     def _changed(self, changes: Changes) -> None:
-        if changes.bases or changes.adapters:
+        if changes.bases or changes.adapters or changes.compositions:
             self.refresh()
 
-    def _show(self, now: reads.LibraryNow) -> None:
+    def _count(self) -> None:
+        shown, of = self.found.rowCount(), self.table.rowCount()
+        words = self.tr("{n} of {of}") if shown < of else self.tr("{of}")
+        self.count.setText(words.format(n=shown, of=of))
+
+    def _show(self, read: tuple[reads.LibraryNow, tuple[LibraryRow, ...]]) -> None:
+        now, made = read
         nothing = not now.bases and not now.adapters
         self.empty.setVisible(nothing)
         self._list.setVisible(not nothing)
         self.demo.setVisible(bool(now.bases) and not now.adapters and embedded_base() is not None)
         self._show_bases(now)
-        self.table.set_rows(rows(now))
+        self._show_kinds(made)
+        self.table.set_rows(made)
         if not self.view.currentIndex().isValid():
             self.details.show_row(None)
 
@@ -122,6 +152,19 @@ class LibraryPlace(QtWidgets.QWidget):
         fields.choose(self.against, now.chosen)
         for part in (self.against, self._judged):
             part.setVisible(bool(now.bases) and bool(now.adapters))
+
+    def _show_kinds(self, made: tuple[LibraryRow, ...]) -> None:
+        """Offer the kinds that there are. What was chosen stays chosen, though it may be empty."""
+        chosen = self.kinds.currentData() or ""
+        words = {shown.kind_key: kind_of(shown) for shown in made}
+        blocked = self.kinds.blockSignals(True)
+        self.kinds.clear()
+        self.kinds.addItem(self.tr("All kinds"), "")
+        for kind, word in sorted(words.items()):
+            self.kinds.addItem(word, kind)
+        self.kinds.setCurrentIndex(max(0, self.kinds.findData(chosen)))
+        self.kinds.blockSignals(blocked)
+        self.found.show_kind(self.kinds.currentData())
 
     def _choose(self) -> None:
         self._chosen = self.against.currentData()
@@ -138,3 +181,10 @@ class LibraryPlace(QtWidgets.QWidget):
         if not index.isValid():
             index = self.found.index(0, 0)
         self.view.setCurrentIndex(index)
+
+
+def _look(
+    workspace: Workspace, chosen: Digest | None
+) -> tuple[reads.LibraryNow, tuple[LibraryRow, ...]]:
+    now = reads.library(workspace, chosen)
+    return now, rows(now)

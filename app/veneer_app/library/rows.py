@@ -21,7 +21,8 @@ _KINDS = {"lora": "LoRA", "dora": "DoRA", "alora": "aLoRA", "ia3": "IA³"}
 class LibraryRow:
     """One base or adapter. `report` is about the chosen base; bases have none.
 
-    `context` is the one whose memory is shown for a base.
+    `context` is the one whose memory is shown for a base, `users` are the stacks that need it,
+    and `words` is what a search looks through.
     """
 
     kind: Literal["base", "adapter"]
@@ -34,15 +35,34 @@ class LibraryRow:
     stored: StoredBase | StoredAdapter
     report: CompatReport | None = None
     context: ContextSettings = field(default_factory=ContextSettings)
+    users: tuple[str, ...] = ()
+    words: str = ""
+
+    @property
+    def kind_key(self) -> str:
+        """ "base", or the kind of adapter."""
+        return self.stored.adapter.kind if isinstance(self.stored, StoredAdapter) else "base"
+
+    @property
+    def fit(self) -> Literal["", "fits", "unsure", "refused"]:
+        """How it fits the chosen base; "" for a base."""
+        if self.report is None:
+            return ""
+        if not self.report.ok:
+            return "refused"
+        return "unsure" if self.report.fit == "shape" else "fits"
 
 
 def rows(now: LibraryNow) -> tuple[LibraryRow, ...]:
     """Bases first, then adapters."""
-    adapters = (_adapter(a, now.reports.get(a.digest)) for a in now.adapters)
-    return (*(_base(b, now.context) for b in now.bases), *adapters)
+    bases = (_base(b, now.context, now.users.get(b.digest, ())) for b in now.bases)
+    adapters = (
+        _adapter(a, now.reports.get(a.digest), now.users.get(a.digest, ())) for a in now.adapters
+    )
+    return (*bases, *adapters)
 
 
-def _base(stored: StoredBase, context: ContextSettings) -> LibraryRow:
+def _base(stored: StoredBase, context: ContextSettings, users: tuple[str, ...]) -> LibraryRow:
     return LibraryRow(
         kind="base",
         digest=stored.digest,
@@ -53,11 +73,17 @@ def _base(stored: StoredBase, context: ContextSettings) -> LibraryRow:
         made_for="",
         stored=stored,
         context=context,
+        users=users,
+        words=f"{stored.name} base {stored.base.name or ''} {stored.base.architecture}".casefold(),
     )
 
 
-def _adapter(stored: StoredAdapter, report: CompatReport | None) -> LibraryRow:
+def _adapter(
+    stored: StoredAdapter, report: CompatReport | None, users: tuple[str, ...]
+) -> LibraryRow:
     ranks = stored.adapter.ranks
+    told = (stored.name, stored.adapter.kind, *stored.tags, stored.trigger_text, stored.notes)
+    made_for = text.plain(stored.adapter.base_model or stored.adapter.architecture, 80)
     return LibraryRow(
         kind="adapter",
         digest=stored.digest,
@@ -65,9 +91,11 @@ def _adapter(stored: StoredAdapter, report: CompatReport | None) -> LibraryRow:
         rank=str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]}-{ranks[-1]}" if ranks else "",
         targets=len(stored.adapter.targets),
         size=stored.size,
-        made_for=text.plain(stored.adapter.base_model or stored.adapter.architecture, 80),
+        made_for=made_for,
         stored=stored,
         report=report,
+        users=users,
+        words=" ".join((*told, made_for)).casefold(),
     )
 
 
@@ -87,10 +115,12 @@ def fit_of(row: LibraryRow) -> str:
     """How much of it applies, that nothing but its shapes fits, or that it is refused."""
     if row.report is None:
         return ""
-    if not row.report.ok:
-        return translate("Library", "Refused")
-    if row.report.fit == "shape":
-        return translate("Library", "Unsure")
+    if row.fit != "fits":
+        words = {
+            "refused": translate("Library", "Refused"),
+            "unsure": translate("Library", "Unsure"),
+        }
+        return words[row.fit]
     return translate("Library", "{n} of {of}").format(n=row.report.applies, of=row.report.of)
 
 

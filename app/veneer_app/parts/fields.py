@@ -7,10 +7,34 @@ from collections.abc import Sequence
 
 from veneer_app.qt import Qt, QtGui, QtWidgets
 
+_ROOM_BESIDE = 12
+"""Frame, padding and the room that Qt leaves for the cursor."""
 
-def line(name: str, placeholder: str = "", role: str = "") -> QtWidgets.QLineEdit:
+
+class Line(QtWidgets.QLineEdit):
+    """One line of text, which ends in … where it does not fit while nobody types in it."""
+
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:  # noqa: N802
+        """The field, and as much of the text as there is room for."""
+        room = self.width() - 2 * _ROOM_BESIDE
+        if self.hasFocus() or self.fontMetrics().horizontalAdvance(self.text()) <= room:
+            super().paintEvent(event)
+            return
+        option = QtWidgets.QStyleOptionFrame()
+        self.initStyleOption(option)
+        painter = QtWidgets.QStylePainter(self)
+        painter.drawPrimitive(QtWidgets.QStyle.PrimitiveElement.PE_PanelLineEdit, option)
+        inside = self.rect().adjusted(_ROOM_BESIDE, 0, -_ROOM_BESIDE, 0)
+        mode = Qt.TextElideMode.ElideRight
+        shown = self.fontMetrics().elidedText(self.text(), mode, inside.width())
+        painter.setPen(self.palette().color(QtGui.QPalette.ColorRole.Text))
+        along = self.alignment() | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(inside, int(along), shown)
+
+
+def line(name: str, placeholder: str = "", role: str = "") -> Line:
     """One line of text."""
-    made = QtWidgets.QLineEdit()
+    made = Line()
     made.setAccessibleName(name)
     made.setPlaceholderText(placeholder)
     made.setAcceptDrops(False)

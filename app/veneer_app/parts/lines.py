@@ -73,7 +73,8 @@ class Lines(QtCore.QAbstractListModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Rows can be edited if their titles are a person's."""
         flags = super().flags(index)
-        return flags | Qt.ItemFlag.ItemIsEditable if self._editable else flags
+        editable = self._editable and index.isValid()
+        return flags | Qt.ItemFlag.ItemIsEditable if editable else flags
 
     def setData(  # noqa: N802
         self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole

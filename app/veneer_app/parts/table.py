@@ -91,14 +91,12 @@ class Table(QtCore.QAbstractTableModel):
 
 
 class Found(QtCore.QSortFilterProxyModel):
-    """The rows in which some column has the words that were searched for."""
+    """The rows as they are sorted and, in a subclass, filtered."""
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)
         self.setSourceModel(table)
         self.setSortRole(SORT)
-        self.setFilterKeyColumn(-1)
-        self.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
 
     def row_at(self, index: Index) -> Any:
         """The value behind a cell, or None."""

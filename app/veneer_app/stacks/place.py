@@ -69,6 +69,12 @@ class StacksPlace(QtWidgets.QWidget):
         self.editor.start(base or next(iter(known), None))
         self.parts.name.setFocus()
 
+    def add(self, adapter: Digest | None) -> None:
+        """Put an adapter of the library on top, at its default strength."""
+        found = next((a for a in self._now.adapters if a.digest == adapter), None)
+        if found is not None:
+            self.editor.add(found.digest, found.default_scale)
+
     def activate(self) -> None:
         """Activate what is shown, saved or not."""
         draft = self.editor.draft
@@ -93,8 +99,8 @@ class StacksPlace(QtWidgets.QWidget):
         parts.stacks.selectionModel().currentRowChanged.connect(self._select)
         parts.stack_model.renamed.connect(self._rename)
         parts.search.textChanged.connect(self._show_adapters)
-        parts.adapters.activated.connect(lambda index: self._add(parts.adapter_model.key_at(index)))
-        parts.adder.menu().triggered.connect(lambda action: self._add(action.data()))
+        parts.adapters.activated.connect(lambda index: self.add(parts.adapter_model.key_at(index)))
+        parts.adder.menu().triggered.connect(lambda action: self.add(action.data()))
         parts.new.clicked.connect(self.new_stack)
         parts.save.clicked.connect(shelf.save)
         parts.activate.clicked.connect(self.activate)
@@ -185,11 +191,6 @@ class StacksPlace(QtWidgets.QWidget):
         key = self.parts.stack_model.key_at(index)
         if key and key != self.editor.key:
             self.open_stack(key)
-
-    def _add(self, adapter: Digest | None) -> None:
-        found = next((a for a in self._now.adapters if a.digest == adapter), None)
-        if found is not None:
-            self.editor.add(found.digest, found.default_scale)
 
     def _edited(self, draft: Draft) -> None:
         dirty = self.editor.dirty

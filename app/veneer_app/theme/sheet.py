@@ -120,8 +120,8 @@ QLineEdit[role="heading"]:hover { border-color: $border; }
 QLineEdit[role="heading"]:focus { border-color: $accent; background: $surface; }
 QPlainTextEdit[role="code"] { border: none; background: transparent; padding: 0; }
 QPlainTextEdit[role="composer"] { border: none; background: transparent; padding: 0; }
-QTextBrowser { background: transparent; border: none; selection-background-color: $accent;
-    selection-color: $on_accent; }
+QTextBrowser, QTextEdit[role="side"] { background: transparent; border: none;
+    selection-background-color: $accent; selection-color: $on_accent; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("$icons/sheet-down.svg"); width: 14px; height: 14px; }
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $border_strong;

@@ -17,6 +17,7 @@ from veneer.activation.confirmation import Confirmations
 from veneer.activation.journal import Generation, Journal, Requester, State
 from veneer.activation.running import Prepared, Running, Timings, step
 from veneer.activation.strikes import Strikes
+from veneer.compose.plan import LaneWish
 from veneer.compose.signatures import Signatures
 from veneer.compose.stacks import Composition, Stacks
 from veneer.errors import (
@@ -191,16 +192,17 @@ class Activator:
         runtime: RuntimeClient,
         *,
         confirm_base: bool,
+        lane: LaneWish | None = None,
         cancel: CancelToken | None = None,
     ) -> None:
         """Run a composition in another worker, as no generation. The caller closes the worker.
 
-        `confirm_base` holds for this once. Raises `ConfirmBase`, `Untrusted`, or as `activate`
-        does.
+        `lane` is another than the settings say; `confirm_base` holds for this once. Raises
+        `ConfirmBase`, `Untrusted`, or as `activate` does.
         """
         self._signatures.require(composition)
         self._confirmations.require(composition.manifest, given=confirm_base)
-        prepared = self._running.prepare(composition, {}, cancel=cancel, runtime=runtime)
+        prepared = self._running.prepare(composition, {}, cancel=cancel, runtime=runtime, wish=lane)
         runtime.stage(prepared.plan, prepared.limits, cancel)
         runtime.publish(0)
 

@@ -101,10 +101,11 @@ def _kv_bytes(base: Base, n_ctx: int, context: ContextSettings) -> int:
 def _compute_bytes(base: Base, n_ctx: int, context: ContextSettings) -> int:
     """Activations of one batch: hidden state, feed-forward, and the mask in both its types.
 
-    Attention scores are not among them: llama.cpp's flash attention never holds them.
+    Attention scores are among them only with keys in F32: flash attention never holds any.
     """
     rows = min(context.n_batch, n_ctx)
     _, n_ff = base.tensors.get("blk.0.ffn_up.weight", (base.n_embd, 4 * base.n_embd))
     row = 8 * base.n_embd + 2 * n_ff
     mask = n_ctx * (_F32 + 2)
-    return rows * (_F32 * row + mask)
+    scores = _F32 * base.n_head * n_ctx if context.type_kv == "f32" else 0
+    return rows * (_F32 * row + mask + scores)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veneer.activation.activator import Activator
+from veneer.compose.plan import LaneWish
 from veneer.compose.stacks import Composition
 from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
@@ -42,9 +43,10 @@ class Evaluator:
         cancel: CancelToken | None = None,
         *,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
     ) -> NDArray[np.float32]:
         """Logits after these tokens, from an empty context: float32, shape (n_vocab,)."""
-        with self._running(composition, cancel, confirm_base) as (runtime, _):
+        with self._running(composition, cancel, confirm_base, lane) as (runtime, _):
             return runtime.evaluate(token_ids)
 
     def tokenize(self, text: str, composition: Composition | None = None) -> tuple[int, ...]:
@@ -60,9 +62,10 @@ class Evaluator:
         out: Path | None,
         *,
         confirm_base: bool = False,
+        lane: LaneWish | None = None,
     ) -> Probed:
         """Tokenize a text if one is given; write logits as .npy if `out` is given."""
-        with self._running(composition, None, confirm_base) as (runtime, digest):
+        with self._running(composition, None, confirm_base, lane) as (runtime, digest):
             ids = runtime.tokenize(tokens) if isinstance(tokens, str) else tokens
             vocabulary = None if out is None else self._write(out, runtime.evaluate(ids))
         return Probed(
@@ -82,7 +85,11 @@ class Evaluator:
 
     @contextmanager
     def _running(
-        self, composition: Composition | None, cancel: CancelToken | None, confirm_base: bool
+        self,
+        composition: Composition | None,
+        cancel: CancelToken | None,
+        confirm_base: bool,
+        lane: LaneWish | None = None,
     ) -> Generator[tuple[RuntimeClient, Digest]]:
         if composition is None:
             with self._activator.serving(cancel) as active:
@@ -91,7 +98,7 @@ class Evaluator:
         apart = self._runtime.twin()
         try:
             self._activator.start_apart(
-                composition, apart, confirm_base=confirm_base, cancel=cancel
+                composition, apart, confirm_base=confirm_base, lane=lane, cancel=cancel
             )
             yield apart, composition.id
         finally:

@@ -11,12 +11,13 @@ from time import perf_counter
 
 from veneer.activation.admission import PROCESS, Estimate, estimate, limit_of, require_fit
 from veneer.compose.compile import Compiler
-from veneer.compose.plan import ContextSettings, RuntimePlan
+from veneer.compose.lanes import Offer
+from veneer.compose.plan import ContextSettings, LaneWish, RuntimePlan
 from veneer.compose.stacks import Composition
 from veneer.errors import ActivationStep, VeneerError
 from veneer.identity import Digest
 from veneer.runtime.client import RuntimeClient
-from veneer.runtime.protocol import Limits
+from veneer.runtime.protocol import Limits, Ready
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.settings import Settings, SettingsShelf
 from veneer.tasks import CancelToken, Progress, silent
@@ -32,6 +33,7 @@ class Prepared:
     plan: RuntimePlan
     needed: Estimate
     limits: Limits
+    wish: LaneWish
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,13 @@ class Running:
         return self._published[1].plan if self._published is not None else None
 
     def serves(self, number: int) -> bool:
-        """Whether the worker answers as this generation, in the context the settings ask for."""
+        """Whether the worker answers as this generation, in the way the settings ask for."""
         if self._published is None or not self._runtime.alive:
             return False
         published, prepared = self._published
-        return published == number and prepared.plan.context == context_of(self._settings.read())
+        settings = self._settings.read()
+        as_asked = (prepared.plan.context, prepared.wish) == (context_of(settings), settings.lane)
+        return published == number and as_asked
 
     def prepare(
         self,
@@ -78,22 +82,27 @@ class Running:
         progress: Progress = silent,
         cancel: CancelToken | None = None,
         runtime: RuntimeClient | None = None,
+        wish: LaneWish | None = None,
     ) -> Prepared:
-        """Validate, estimate and plan; starts the worker. Raises what each of these raises."""
+        """Validate, estimate and plan; starts the worker. Raises what each of these raises.
+
+        `wish` is the lane, if it is not what the settings say.
+        """
         manifest = composition.manifest
         with step(timings, "validate"):
             settings = self._settings.read()
-            context = context_of(settings)
+            wish, context = wish or settings.lane, context_of(settings)
             base, adapters = self._compiler.validate(manifest, progress, cancel)
         with step(timings, "admit"):
             needed = estimate(base, adapters, context)
             limit = limit_of(settings.memory_budget, self._shared(base.digest, context))
             require_fit(needed, limit)
         with step(timings, "start"):
-            build = (runtime or self._runtime).start().build
+            offer = offer_of((runtime or self._runtime).start())
         with step(timings, "plan"):
-            plan = self._compiler.plan(manifest, base, adapters, context, build)
-        return Prepared(plan, needed, self._limits(settings, limit - needed.total))
+            plan = self._compiler.plan(manifest, base, adapters, context, offer, wish, cancel)
+        limits = self._limits(settings, limit - needed.total)
+        return Prepared(plan, needed, limits, wish)
 
     def require_room(self, composition: Composition, chosen: Settings) -> None:
         """Raise `OverBudget` if these settings ask for more context than there is room for.
@@ -146,6 +155,11 @@ class Running:
             kv_disk=settings.kv_disk_budget,
             kv_folder=str(self._kv),
         )
+
+
+def offer_of(ready: Ready) -> Offer:
+    """What a worker that is ready can do."""
+    return Offer(build=ready.build, overlay=ready.overlay, why_not=ready.why_no_overlay)
 
 
 def context_of(settings: Settings) -> ContextSettings:

@@ -1,9 +1,9 @@
 """What PEFT trains beside the factors of a LoRA, as parts: one tensor, one operation."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from veneer.adapters.contents import Part, Stored
+from veneer.adapters.contents import Matrix, Part, Stored
 from veneer.adapters.factors import Pair, check_floats
 from veneer.adapters.model import Target
 from veneer.adapters.source import PEFT_CONFIG
@@ -14,7 +14,13 @@ from veneer.formats.peft_keys import BesideKey
 _DIMS: Final = {"magnitude": 1, "add_bias": 1, "bias": 1, "rows": 2}
 
 
-def beside_part(key: BesideKey, stored: Stored, beside: Beside, scaling: float) -> Part:
+def beside_part(
+    key: BesideKey,
+    stored: Stored,
+    beside: Beside,
+    scaling: float,
+    read: Callable[[str], Matrix],
+) -> Part:
     """The part that a tensor makes. `scaling` is its module's, for a LoRA's own bias.
 
     Raises `FormatError` CONFIG, SHAPE or DTYPE.
@@ -39,7 +45,8 @@ def beside_part(key: BesideKey, stored: Stored, beside: Beside, scaling: float) 
         tokens=tokens,
         count=shape[0] * (shape[1] if len(shape) == 2 else 1),
     )
-    return Part(target, product_of=(stored.name,) if key.operation == "add_bias" else ())
+    product_of = (stored.name,) if key.operation == "add_bias" else ()
+    return Part(target, product_of, values=lambda: read(stored.name))
 
 
 def check_beside(parts: tuple[Part, ...], pairs: Mapping[str, Pair], beside: Beside) -> None:

@@ -19,8 +19,9 @@ from veneer.adapters.base import Base
 from veneer.adapters.declared import name_doubt, revision_doubt
 from veneer.adapters.extent import lookup, sides
 from veneer.adapters.model import Adapter, Target
-from veneer.adapters.placement import Placed, place_all
-from veneer.adapters.problem import Problem
+from veneer.adapters.placed import Placed
+from veneer.adapters.placement import place_all
+from veneer.adapters.problem import Problem, problem
 from veneer.errors import Incompatible
 from veneer.formats import naming
 from veneer.formats.tokenizer import is_another
@@ -35,7 +36,8 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     """The verdict: `applies` of the adapter's `of` targets fit; `ok` only if all of them do.
 
     `problems` has one entry for each target that does not fit. `doubts` are the sentences that
-    stand against a surer `fit` than "shape".
+    stand against a surer `fit` than "shape". `beyond_stock` has one entry for each thing that fits
+    and that llama.cpp's own adapters cannot do, so that the overlay lane must.
     """
 
     ok: bool
@@ -44,6 +46,7 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     fit: Fit
     doubts: tuple[str, ...] = ()
+    beyond_stock: tuple[Problem, ...] = ()
 
 
 def check(
@@ -83,14 +86,27 @@ def _judged(
     )
     reasons += tuple(msgspec.structs.replace(p, message=f"{p.message}.") for p in problems)
     if reasons:
-        return _refused(reasons, len(placed), total), placed
+        return _refused(reasons, total - len(problems), total), placed
     fit, doubts = _sureness(adapter, base, digest)
-    report = CompatReport(ok=True, applies=total, of=total, problems=(), fit=fit, doubts=doubts)
+    report = CompatReport(
+        ok=True,
+        applies=total,
+        of=total,
+        problems=(),
+        fit=fit,
+        doubts=doubts,
+        beyond_stock=tuple(_beyond_stock(placed)),
+    )
     return report, placed
 
 
 def _refused(reasons: tuple[Problem, ...], applies: int, total: int) -> CompatReport:
     return CompatReport(ok=False, applies=applies, of=total, problems=reasons, fit="no")
+
+
+def _beyond_stock(placed: Iterable[Placed]) -> Iterator[Problem]:
+    for target, what in {p.target: p.beyond_stock for p in placed if p.beyond_stock}.items():
+        yield problem("NEEDS_OVERLAY", target, f"{what}, which needs the overlay lane.")
 
 
 def _sureness(
@@ -128,9 +144,9 @@ def _tokenizer(adapter: Adapter, base: Base) -> Iterator[Problem]:
 def _activated(adapter: Adapter) -> Iterator[Problem]:
     if adapter.invocation_tokens:
         yield Problem(
-            code="NEEDS_OVERLAY",
+            code="NOT_EXECUTED",
             message="It is an activated LoRA (aLoRA): it must act from its invocation tokens on "
-            "and not before, which needs the overlay lane.",
+            "and not before, which no lane executes yet.",
         )
 
 

@@ -16,7 +16,7 @@ from veneer.identity import Digest
 
 Matrix = NDArray[np.float32]
 Door = Callable[[], Matrix]
-"""Reads one factor; may be called again, and gives an array that the caller owns."""
+"""Reads one array; may be called again, and gives one that the caller owns."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,12 @@ class Factors:
 
 @dataclass(frozen=True)
 class Part:
-    """One target, and its factors if it is a low-rank product.
+    """One target, and the doors to its numbers.
+
+    A low-rank product has `factors`, every other operation `values`: (out,) for a magnitude, a
+    bias, a scale of outputs or a direction, (in,) for a scale of inputs, (out, in) or (out,) for a
+    replacement, (tokens, width) for rows, prompts and prefixes, (entries,) for single weights,
+    whose (entries, 2) rows and columns are the `places`.
 
     `product_of` names the stored tensors whose product the part is: if one of them is all zero,
     the part changes nothing.
@@ -47,6 +52,8 @@ class Part:
     target: Target
     product_of: tuple[str, ...] = ()
     factors: Factors | None = None
+    values: Door | None = None
+    places: Callable[[], NDArray[np.int32]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

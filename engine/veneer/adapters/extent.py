@@ -54,7 +54,7 @@ def extent(place: naming.Place, target: Target, base: Base) -> Extent | Problem:
         what = "is one matrix here and a stack of experts there" if alone else "is no expert here"
         return problem("SHAPE", target, what)
     pieces = tuple(_joined(_pieces(place, stored, base)))
-    wide = {inputs_and_outputs(base, item.tensor)[0] for item in stored}
+    wide = {_sides_of(place, base, item.tensor)[0] for item in stored}
     rows = sum(piece.size for piece in pieces)
     return Extent(pieces, (max(wide), rows), even=len(wide) == 1)
 
@@ -72,6 +72,8 @@ def size(shape: tuple[int, ...]) -> str:
 def _stored(place: naming.Place, block: str, base: Base) -> naming.Stored | None:
     if place.whole and block in base.tensors:
         return naming.Stored(block)
+    if block == naming.OUTPUT_HEAD and base.tied_embeddings:
+        return naming.Stored(naming.TOKEN_EMBEDDING)
     return naming.stored(base.architecture, block, base.tensors)
 
 
@@ -84,7 +86,7 @@ def _has_expert(place: naming.Place, target: Target, shape: tuple[int, ...]) -> 
 def _pieces(place: naming.Place, stored: list[naming.Stored], base: Base) -> Iterator[Piece]:
     first = 0
     for item in stored:
-        sizes = block_sizes(item.of, inputs_and_outputs(base, item.tensor)[1], base.heads)
+        sizes = block_sizes(item.of, _sides_of(place, base, item.tensor)[1], base.heads)
         if sizes is None:
             return
         size = sizes[item.block]
@@ -109,8 +111,19 @@ def _follows(piece: Piece, last: Piece) -> bool:
     return piece.tensor == last.tensor and piece.start == last.start + last.size
 
 
-def inputs_and_outputs(base: Base, tensor: str) -> tuple[int, int]:
-    """The two sides of a matrix, or of each matrix in a stack of experts."""
+def embeds(place: naming.Place) -> bool:
+    """Whether a token picks a row of the place, which a head that shares the tensor does not."""
+    return place.blocks[0] == naming.TOKEN_EMBEDDING
+
+
+def _sides_of(place: naming.Place, base: Base, tensor: str) -> tuple[int, int]:
+    return inputs_and_outputs(base, tensor, picked=embeds(place))
+
+
+def inputs_and_outputs(base: Base, tensor: str, *, picked: bool) -> tuple[int, int]:
+    """The two sides of a matrix, or of each matrix in a stack of experts.
+
+    One of which a token picks a row is stored as (width, vocabulary), so its sides swap.
+    """
     inputs, outputs = base.tensors[tensor][:2]
-    # An embedding is stored as (width, vocabulary): a token picks a row, so its sides swap.
-    return (outputs, inputs) if tensor == naming.TOKEN_EMBEDDING else (inputs, outputs)
+    return (outputs, inputs) if picked else (inputs, outputs)

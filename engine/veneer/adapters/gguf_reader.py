@@ -90,17 +90,17 @@ def _control_vector(
         raise FormatError("SHAPE", "A control vector has at least one layer, all of one width.")
     return Contents(
         kind="control_vector",
-        parts=tuple(_direction(stored[name]) for name in sorted(stored, key=_layer)),
+        parts=tuple(_direction(stored[name], read) for name in sorted(stored, key=_layer)),
         tensors=stored,
         read=read,
         base_digest=_base_digest(header),
     )
 
 
-def _direction(tensor: Stored) -> Part:
+def _direction(tensor: Stored, read: Callable[[str], Matrix]) -> Part:
     (width,) = tensor.shape
     target = Target(module=tensor.name, operation="direction", out_features=width, count=width)
-    return Part(target, product_of=(tensor.name,))
+    return Part(target, product_of=(tensor.name,), values=lambda: read(tensor.name))
 
 
 def _layer(name: str) -> int:

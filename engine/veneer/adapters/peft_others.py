@@ -44,12 +44,11 @@ def open_other(table: Mapping[str, Any], stored: Stores, read: Read) -> Contents
 
 
 def _ia3(table: Mapping[str, Any], stored: Stores, read: Read) -> tuple[Kind, tuple[Part, ...]]:
-    del read
     inner = values.names(table.get("feedforward_modules") or [], "feedforward_modules") or ()
-    return "ia3", tuple(_ia3_part(stored[name], inner) for name in products.some(stored))
+    return "ia3", tuple(_ia3_part(stored[name], inner, read) for name in products.some(stored))
 
 
-def _ia3_part(tensor: Stored, feedforward: tuple[str, ...]) -> Part:
+def _ia3_part(tensor: Stored, feedforward: tuple[str, ...], read: Read) -> Part:
     """A scale of the outputs is stored as (out, 1), one of a feed-forward's inputs as (1, in)."""
     match = _IA3.fullmatch(tensor.name)
     if match is None:
@@ -66,18 +65,19 @@ def _ia3_part(tensor: Stored, feedforward: tuple[str, ...]) -> Part:
             in_features=length if of_inputs else 0,
             out_features=0 if of_inputs else length,
             count=length,
-        )
+        ),
+        values=lambda: read(tensor.name).reshape(-1),
     )
 
 
 def _tokens(table: Mapping[str, Any], stored: Stores, read: Read) -> tuple[Kind, tuple[Part, ...]]:
     """The rows of the tokens that the config lists, in its order: (tokens, width)."""
-    del read
     tokens = values.numbers(table.get("token_indices"), "token_indices")
-    return "tokens", tuple(_tokens_part(stored[name], tokens) for name in products.some(stored))
+    names = products.some(stored)
+    return "tokens", tuple(_tokens_part(stored[name], tokens, read) for name in names)
 
 
-def _tokens_part(tensor: Stored, tokens: tuple[int, ...]) -> Part:
+def _tokens_part(tensor: Stored, tokens: tuple[int, ...], read: Read) -> Part:
     match = _TOKENS.fullmatch(tensor.name)
     if match is None:
         raise FormatError("NAME", f"{tensor.name} is no part of retrained tokens.")
@@ -88,12 +88,12 @@ def _tokens_part(tensor: Stored, tokens: tuple[int, ...]) -> Part:
     return Part(
         Target(
             module=match[1], operation="rows", out_features=width, tokens=tokens, count=rows * width
-        )
+        ),
+        values=lambda: read(tensor.name),
     )
 
 
 def _prompt(table: Mapping[str, Any], stored: Stores, read: Read) -> tuple[Kind, tuple[Part, ...]]:
-    del read
     if [*stored] != [_PROMPT] or len(stored[_PROMPT].shape) != 2:
         raise FormatError("NAME", f"The only tensor of this kind is a matrix {_PROMPT}.")
     tokens, width = stored[_PROMPT].shape
@@ -103,7 +103,7 @@ def _prompt(table: Mapping[str, Any], stored: Stores, read: Read) -> tuple[Kind,
     target = Target(
         module=_PROMPT, operation=kind, in_features=tokens, out_features=width, count=tokens * width
     )
-    return kind, (Part(target),)
+    return kind, (Part(target, values=lambda: read(_PROMPT)),)
 
 
 _Maker = Callable[[Mapping[str, Any], Stores, Read], tuple[Kind, tuple[Part, ...]]]

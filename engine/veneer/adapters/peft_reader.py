@@ -69,7 +69,7 @@ def lora_contents(
         parts=(
             *(low_rank(pair, strengths[pair.module].scaling, read) for pair in pairs),
             *(expert_part(pair, strengths[pair.parameter], read) for pair in experts),
-            *_beside(config, keys, pairs, stored, strengths),
+            *_beside(config, keys, pairs, stored, strengths, read),
         ),
         tensors=stored,
         read=read,
@@ -101,9 +101,10 @@ def _beside(
     pairs: tuple[Pair, ...],
     stored: Mapping[str, Stored],
     strengths: Mapping[str, peft.Strength],
+    read: Callable[[str], Matrix],
 ) -> tuple[Part, ...]:
     parts = tuple(
-        beside_part(key, stored[key.name], config.beside, _scaling(strengths, key.module))
+        beside_part(key, stored[key.name], config.beside, _scaling(strengths, key.module), read)
         for key in keys.beside
     )
     check_beside(parts, {pair.module: pair for pair in pairs}, config.beside)

@@ -18,6 +18,7 @@ ProblemCode = Literal[
     "SHAPE",
     "DUPLICATE",
     "NEEDS_OVERLAY",
+    "NOT_EXECUTED",
 ]
 
 

@@ -19,11 +19,11 @@ from veneer.adapters.base import Base
 from veneer.adapters.compat import placements
 from veneer.adapters.contents import Factors
 from veneer.adapters.model import Adapter, Target
-from veneer.adapters.placement import Placed
+from veneer.adapters.placed import Placed, Role
 from veneer.adapters.reading import open_contents
 from veneer.adapters.source import Source
 from veneer.adapters.stacking import Share, Stack
-from veneer.errors import FormatError
+from veneer.errors import FormatError, Incompatible
 from veneer.formats import gguf_writer
 
 FORM_VERSION = 2
@@ -38,6 +38,10 @@ def write_runtime_form(adapter: Adapter, source: Source, base: Base, out: Binary
     longer) the adapter described.
     """
     placed = placements(adapter, base)
+    beyond = [item for item in placed if item.beyond_stock]
+    if beyond:
+        module, what = beyond[0].target.module, beyond[0].beyond_stock
+        raise Incompatible(f"{module} {what}, which needs the overlay lane.")
     with open_contents(source) as contents:
         factors = contents.factors()
         _check_same(placed, factors)
@@ -65,10 +69,10 @@ def _stacks(
     placed: tuple[Placed, ...], factors: Mapping[Target, Factors], base: Base
 ) -> Iterator[Stack]:
     """What each tensor gets, in the order of their names."""
-    shares: dict[str, list[Share]] = {}
+    shares: dict[tuple[str, Role], list[Share]] = {}
     for item in placed:
         for piece in item.pieces:
             share = Share(item, piece, factors[item.target])
-            shares.setdefault(piece.tensor, []).append(share)
-    for tensor in sorted(shares):
-        yield Stack(tensor, tuple(shares[tensor]), base)
+            shares.setdefault((piece.tensor, item.role), []).append(share)
+    for tensor, role in sorted(shares):
+        yield Stack(tensor, tuple(shares[tensor, role]), base, role)

@@ -1,7 +1,11 @@
 """A sparse delta as parts: one for each module. Its indices are checked here, once for all."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from veneer.adapters.contents import Contents, Matrix, Part, Stored
 from veneer.adapters.factors import check_floats
@@ -32,7 +36,13 @@ def sparse_contents(
     return Contents(
         kind="sparse_delta",
         parts=tuple(
-            _part(module, stored[f"{module}{_VALUES}"], described.shapes[module])
+            _part(
+                module,
+                stored[f"{module}{_VALUES}"],
+                described.shapes[module],
+                read,
+                partial(safetensors.read_indices, file, header, f"{module}{_INDICES}"),
+            )
             for module in sorted(described.shapes)
         ),
         tensors={name: tensor for name, tensor in stored.items() if name.endswith(_VALUES)},
@@ -49,7 +59,13 @@ def _check_sizes(indices: Stored, values: Stored) -> None:
         raise FormatError("SHAPE", f"{indices.name} and its values have the shapes {sizes}.")
 
 
-def _part(module: str, values: Stored, shape: tuple[int, int]) -> Part:
+def _part(
+    module: str,
+    values: Stored,
+    shape: tuple[int, int],
+    read: Callable[[str], Matrix],
+    places: Callable[[], NDArray[np.int32]],
+) -> Part:
     target = Target(
         module=module,
         operation="sparse",
@@ -57,4 +73,4 @@ def _part(module: str, values: Stored, shape: tuple[int, int]) -> Part:
         in_features=shape[1],
         count=values.shape[0],
     )
-    return Part(target, product_of=(values.name,))
+    return Part(target, product_of=(values.name,), values=lambda: read(values.name), places=places)

@@ -3,6 +3,8 @@
 Most tensors get one target whole. Several pieces on one tensor become one pair exactly: their A's
 one above the other, their B's each beside the others and over its own rows. Experts are stacked
 along the first axis, and one with a smaller rank, or none, is filled up with zeros.
+
+The strengths of the targets are multiplied into B, unless a form has its own place for them.
 """
 
 from collections.abc import Sequence
@@ -14,9 +16,8 @@ from numpy.typing import NDArray
 from veneer.adapters.base import Base
 from veneer.adapters.contents import Factors
 from veneer.adapters.extent import Piece, inputs_and_outputs
-from veneer.adapters.placement import Placed
+from veneer.adapters.placed import Placed, Role
 from veneer.errors import FormatError
-from veneer.formats import naming
 from veneer.formats.gguf_writer import NewTensor
 from veneer.formats.rows import row_order
 
@@ -49,6 +50,19 @@ class Stack:
     tensor: str
     shares: tuple[Share, ...]
     base: Base
+    role: Role = "product"
+
+    def a(self) -> Matrix:
+        """A: (rank, in), for a stack of experts with one more axis before."""
+        return self._produce_a()
+
+    def plain_b(self) -> Matrix:
+        """B without the scalings: (out, rank), for a stack of experts with one more axis before."""
+        return self._produce_b(scaled=False)
+
+    def scaled_b(self) -> Matrix:
+        """The same with the scalings in it. Raises `FormatError` NONFINITE."""
+        return self._produce_b()
 
     def new_tensors(self) -> tuple[NewTensor, NewTensor]:
         """A and B as llama.cpp wants them, F32; B has the scalings in it.
@@ -56,17 +70,20 @@ class Stack:
         A matrix gets (rank, in) and (out, rank); a stack of experts the same with one more axis
         before. Producing them raises `FormatError` NONFINITE where a scaling overflows.
         """
-        a_shape, b_shape = self._shapes()
-        if self.tensor == naming.TOKEN_EMBEDDING:
-            # A token picks a row of A, so llama.cpp wants this one A the other way round.
-            a_shape = a_shape[::-1]
-        return (
-            NewTensor(f"{self.tensor}.lora_a", a_shape, "F32", self._produce_a),
-            NewTensor(f"{self.tensor}.lora_b", b_shape, "F32", self._produce_b),
+        a_shape, b_shape = self.shapes()
+        turned = self.role == "embed"
+        # A token picks a row of A, so llama.cpp wants this one A the other way round.
+        a = NewTensor(
+            f"{self.tensor}.lora_a",
+            a_shape[::-1] if turned else a_shape,
+            "F32",
+            lambda: self.a().T if turned else self.a(),
         )
+        return a, NewTensor(f"{self.tensor}.lora_b", b_shape, "F32", self._produce_b)
 
-    def _shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        wide, rows = inputs_and_outputs(self.base, self.tensor)
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Those of A and B."""
+        wide, rows = inputs_and_outputs(self.base, self.tensor, picked=self.role == "embed")
         experts = self.base.tensors[self.tensor][2:]
         rank = self._rank()
         return (*experts, rank, wide), (*experts, rows, rank)
@@ -86,22 +103,21 @@ class Stack:
 
     def _produce_a(self) -> Matrix:
         if len(self.shares) == 1 and self.shares[0].piece.expert is None:
-            a = self.shares[0].a(self._shapes()[0][-1])
-            return a.T if self.tensor == naming.TOKEN_EMBEDDING else a
-        shape, _ = self._shapes()
+            return self.shares[0].a(self.shapes()[0][-1])
+        shape, _ = self.shapes()
         whole = np.zeros(shape, np.float32)
         for matrix, group in zip(_matrices(whole), self._groups(), strict=True):
             _fill_a(matrix, group)
         return whole
 
-    def _produce_b(self) -> Matrix:
-        _, shape = self._shapes()
+    def _produce_b(self, *, scaled: bool = True) -> Matrix:
+        _, shape = self.shapes()
         first = self.shares[0]
         if len(self.shares) == 1 and first.piece.expert is None and first.piece.size == shape[-2]:
-            return _rows_of(first, self.base)
+            return _rows_of(first, self.base, scaled)
         whole = np.zeros(shape, np.float32)
         for matrix, group in zip(_matrices(whole), self._groups(), strict=True):
-            _fill_b(matrix, group, self.base)
+            _fill_b(matrix, group, self.base, scaled)
         return whole
 
 
@@ -116,23 +132,34 @@ def _fill_a(matrix: Matrix, group: list[Share]) -> None:
         at += share.rank
 
 
-def _fill_b(matrix: Matrix, group: list[Share], base: Base) -> None:
+def _fill_b(matrix: Matrix, group: list[Share], base: Base, scaled: bool) -> None:
     at = 0
     for share in group:
         start, size = share.piece.start, share.piece.size
-        matrix[start : start + size, at : at + share.rank] = _rows_of(share, base)
+        matrix[start : start + size, at : at + share.rank] = _rows_of(share, base, scaled)
         at += share.rank
 
 
-def _rows_of(share: Share, base: Base) -> Matrix:
-    """The rows of B that a piece has, in the base's order and scaled."""
-    target, piece = share.placed.target, share.piece
-    matrix = share.factors.b()
-    order = row_order(share.placed.rows, matrix.shape[-2], base.heads)
+def rows_of(placed: Placed, piece: Piece, rows: Matrix, base: Base) -> Matrix:
+    """Of something with one entry a row of a target, what a piece has, in the base's order.
+
+    `rows` has the rows on its first axis, behind that of a stack of experts.
+    """
+    axis = 1 if placed.target.experts else 0
+    order = row_order(placed.rows, rows.shape[axis], base.heads)
     if order is None:
-        raise FormatError("SHAPE", f"{target.module} no longer has the rows of its heads.")
+        raise FormatError("SHAPE", f"{placed.target.module} no longer has the rows of its heads.")
     chosen = slice(piece.first, piece.first + piece.size)
-    matrix = matrix[..., chosen if share.placed.rows == "same" else order[chosen], :]
+    if placed.rows == "same":
+        return rows[:, chosen] if axis else rows[chosen]
+    return np.take(rows, order[chosen], axis)
+
+
+def _rows_of(share: Share, base: Base, scaled: bool) -> Matrix:
+    target = share.placed.target
+    matrix = rows_of(share.placed, share.piece, share.factors.b(), base)
+    if not scaled:
+        return matrix
     with np.errstate(over="ignore"):
         matrix *= np.float32(target.scaling)
     if not np.isfinite(matrix).all():

@@ -7,16 +7,27 @@ import msgspec
 import typer
 
 from veneer.cli.session import JsonFlag, Session, session_of
+from veneer.compose.lanes import Offer
 from veneer.errors import RuntimeMissing, UsageError, VeneerError
 from veneer.workspace import VERSION, Workspace
 
 
 class Lane(msgspec.Struct, frozen=True, kw_only=True):
-    """A way for adapters to reach the arithmetic; `why_not` is empty if it is available."""
+    """A way for adapters to reach the arithmetic; `why_not` is empty if it is available.
+
+    `kernels` says by which machine code, where Veneer has its own.
+    """
 
     name: str
     available: bool
     why_not: str
+    kernels: str = ""
+
+    def __str__(self) -> str:
+        """The line to read."""
+        state = "available" if self.available else f"not available: {self.why_not}"
+        kernels = f", with the kernels {self.kernels}" if self.kernels else ""
+        return f"lane {self.name}: {state}{kernels}"
 
 
 def register(app: typer.Typer) -> None:
@@ -31,18 +42,24 @@ def version(context: typer.Context, json: JsonFlag = False) -> None:
     """Show the versions, and which lanes are available."""
     session = session_of(context)
     with session.read() as workspace:
-        build, why_not = _runtime(workspace)
+        offer, why_not = _runtime(workspace)
+    build = None if offer is None else offer.build
+    no_overlay = why_not if offer is None else offer.why_not
     lanes = [
-        Lane(name="stock", available=build is not None, why_not=why_not),
-        Lane(name="overlay", available=False, why_not="it is not part of this version"),
+        Lane(name="stock", available=offer is not None, why_not=why_not),
+        Lane(
+            name="overlay",
+            available=not no_overlay,
+            why_not=no_overlay,
+            kernels="" if offer is None else offer.overlay,
+        ),
     ]
     if json:
         session.print_json({"veneer": VERSION, "llama_cpp": build, "lanes": lanes})
         return
     session.out.print(f"veneer {VERSION}\n{build or why_not}", markup=False)
     for lane in lanes:
-        state = "available" if lane.available else f"not available: {lane.why_not}"
-        session.out.print(f"lane {lane.name}: {state}", markup=False)
+        session.out.print(str(lane), markup=False)
 
 
 def log(context: typer.Context, json: JsonFlag = False) -> None:
@@ -89,9 +106,9 @@ def open_window(session: Session, files: tuple[Path, ...] = ()) -> None:
     session.exit_code = session.open_window(session.root, files)
 
 
-def _runtime(workspace: Workspace) -> tuple[str | None, str]:
+def _runtime(workspace: Workspace) -> tuple[Offer | None, str]:
     try:
-        return workspace.runtime_build(), ""
+        return workspace.runtime_offer(), ""
     except RuntimeMissing as error:
         return None, error.message
     except VeneerError as error:

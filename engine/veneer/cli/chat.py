@@ -11,7 +11,7 @@ import typer
 from veneer.chat.conversation import Conversation
 from veneer.chat.export import form_of
 from veneer.chat.talk import Answer, OnText
-from veneer.cli.session import ConfirmFlag, JsonFlag, Session, session_of
+from veneer.cli.session import ConfirmFlag, JsonFlag, LaneOption, Session, session_of
 from veneer.errors import UsageError
 from veneer.formats.foreign import one_line
 from veneer.runtime.protocol import ChatMessage, Sampling
@@ -140,7 +140,7 @@ class _Talk:
         """Ask and answer until the end of input."""
         active = workspace.activator.ensure_running()
         self._session.err.print(f"generation {active.number}; Ctrl-D ends", markup=False)
-        while (line := self._session.terminal.read_line("> ")) is not None:
+        while (line := self._session.read_line("> ")) is not None:
             if line.strip():
                 self._turn(workspace, line)
 
@@ -175,6 +175,7 @@ def probe(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Where to write the logits.")] = None,
     confirm_base: ConfirmFlag = False,
+    lane: LaneOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Write the logits after these tokens as a float32 .npy file; or only tokenize a text."""
@@ -189,6 +190,7 @@ def probe(
             composition=composition,
             out=None if out is None else session.path(out),
             confirm_base=confirm_base,
+            lane=lane,
         )
     if json:
         session.print_json(result)

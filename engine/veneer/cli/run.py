@@ -27,6 +27,10 @@ from veneer.workspace import Workspace, default_path
 
 # What typer makes of Ctrl-C, as a return value and not as an exception.
 _INTERRUPTED = 130
+_INSISTED = (
+    "Stopped at once, so what was begun may be done or not. “veneer status” and “veneer history” "
+    "tell what became of it."
+)
 _PATIENCE = 2.0
 """Seconds in which a holder that is just starting or ending is asked again."""
 
@@ -100,7 +104,8 @@ def _reported(words: Sequence[str], session: Session) -> int:
         # Whoever read our output has gone; there is nobody to tell.
         return 1
     if code == _INTERRUPTED:
-        return _report(session, "CANCELLED", "Stopped. Nothing was changed.", words)
+        said = _INSISTED if session.ctrl_c.insisted else "Stopped. Nothing was changed."
+        return _report(session, "CANCELLED", said, words)
     return session.exit_code
 
 
@@ -113,7 +118,9 @@ def _carried_out(words: Sequence[str], session: Session) -> int | None:
                 list(words), prog_name="veneer", standalone_mode=False, obj=session
             )
         except WorkspaceBusy:
-            code = hand_over(_root(session), _described(words, session), session.terminal)
+            code = hand_over(
+                _root(session), _described(words, session), session.terminal, ctrl_c=session.ctrl_c
+            )
             if code is not None:
                 session.exit_code = code
                 return None

@@ -17,6 +17,8 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from veneer.cli.terminal import LocalTerminal, Terminal
+from veneer.compose.plan import LaneWish
+from veneer.control.ctrl_c import CtrlC
 from veneer.store.changes import Changes, Outcome
 from veneer.tasks import CancelToken, silent
 from veneer.tasks import Progress as Report
@@ -27,6 +29,10 @@ ConfirmFlag = Annotated[
     typer.Option(
         "--confirm-base", help="The adapters belong on this base, though only their shapes fit."
     ),
+]
+LaneOption = Annotated[
+    LaneWish | None,
+    typer.Option("--lane", help="How adapters reach the arithmetic; auto is best on a CPU."),
 ]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")]
 
@@ -63,6 +69,7 @@ class Session:
     def __post_init__(self) -> None:
         self.out: Console = self.terminal.console("out")
         self.err: Console = self.terminal.console("err")
+        self.ctrl_c = CtrlC(self.cancel.cancel)
 
     def read(self) -> Workspace:
         """The workspace, for a command that only looks."""
@@ -75,7 +82,7 @@ class Session:
         if self.held is not None:
             yield self.held
             return
-        with Workspace.open(self.root, by="cli") as workspace:
+        with self.ctrl_c, Workspace.open(self.root, by="cli") as workspace:
             self._tell_recovery(workspace)
             if self.serve is None:
                 yield workspace
@@ -87,6 +94,11 @@ class Session:
         """The value of an operation, once its changes are told."""
         self.tell(outcome.changes)
         return outcome.value
+
+    def read_line(self, prompt: str) -> str | None:
+        """A line without its end, or None at the end of input. Ctrl-C ends the wait."""
+        with self.ctrl_c.heeded():
+            return self.terminal.read_line(prompt)
 
     def path(self, path: Path) -> Path:
         """A path as whoever typed it means it."""

@@ -1,5 +1,6 @@
 """`settings`: what is chosen for the workspace, shown and changed."""
 
+import os
 import re
 from typing import Annotated, Any
 
@@ -21,7 +22,8 @@ def settings(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="The one to show or change.")] = None,
     value: Annotated[
-        str | None, typer.Argument(help="Its new value, or “default”. 8G is 8 * 1024^3.")
+        str | None,
+        typer.Argument(help="Its new value, or “default”. 8G is 8 * 1024^3; folders as in PATH."),
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -38,8 +40,11 @@ def settings(
 
 
 def _meant(name: str, text: str) -> Any:
+    default = getattr(Settings(), known(name))
     if text == "default":
-        return getattr(Settings(), known(name))
+        return default
+    if isinstance(default, tuple):
+        return checked(name, tuple(path for path in text.split(os.pathsep) if path))
     number = re.fullmatch(r"(\d+)([KMG])", text.upper())
     exact = str(int(number[1]) * _UNITS[number[2]]) if number else text
     return checked(name, exact, strict=False)

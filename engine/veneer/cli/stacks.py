@@ -7,7 +7,7 @@ import msgspec
 import typer
 
 from veneer.activation.activator import Activation
-from veneer.cli.session import ConfirmFlag, JsonFlag, Session, milliseconds, session_of
+from veneer.cli.session import ConfirmFlag, JsonFlag, LaneOption, Session, milliseconds, session_of
 from veneer.errors import UsageError
 from veneer.identity import short
 
@@ -71,14 +71,20 @@ def activate(
     context: typer.Context,
     ref: Annotated[str, typer.Argument(help="A stack, a composition's id, or a base alone.")],
     confirm_base: ConfirmFlag = False,
+    lane: LaneOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Switch to a composition, completely or not at all."""
+    """Switch to a composition, completely or not at all. A lane is kept as the setting."""
     session = session_of(context)
     with session.write() as workspace, session.progress("verifying", json=json) as report:
         done = session.take(
             workspace.activate(
-                ref, by="cli", confirm_base=confirm_base, progress=report, cancel=session.cancel
+                ref,
+                by="cli",
+                confirm_base=confirm_base,
+                lane=lane,
+                progress=report,
+                cancel=session.cancel,
             )
         )
     _print_activation(session, done, json)

@@ -1,26 +1,26 @@
 """From a manifest to a `RuntimePlan`: every question about the adapters is answered here.
 
 Order: the base is found and matched against the manifest -> each adapter is found, verified and
-checked against the base -> its runtime form is made -> the plan is put together. Whatever cannot
-be applied exactly is refused here, before the worker hears of it.
+checked against the base -> the lane is chosen -> each adapter's form for it is made -> the plan
+is put together. Whatever cannot be applied exactly is refused here, before the worker hears of it.
 """
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator
 
 from veneer.compose.forms import Forms
+from veneer.compose.lanes import Beyond, Offer, choose, lane_id
 from veneer.compose.manifest import AdapterRef, Manifest
-from veneer.compose.plan import ContextSettings, PlannedAdapter, RuntimePlan
+from veneer.compose.plan import ContextSettings, Lane, LaneWish, PlannedAdapter, RuntimePlan
 from veneer.compose.stacks import base_ref
-from veneer.errors import Incompatible, NeedsOverlay, blaming
+from veneer.errors import Incompatible, blaming
 from veneer.identity import execution_id
 from veneer.store.custody import Custody
 from veneer.store.library import Library
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.tasks import CancelToken, Progress, silent
 
-LANE = "stock"
 _F32 = 4
+_TOKENS = 4
 
 
 class Compiler:
@@ -39,7 +39,7 @@ class Compiler:
     ) -> tuple[StoredBase, tuple[StoredAdapter, ...]]:
         """Find, verify and check everything the manifest names.
 
-        Raises `NotFound`, `Damaged`, `Incompatible`, `NeedsOverlay`, `Cancelled`.
+        Raises `NotFound`, `Damaged`, `Incompatible`, `Cancelled`.
         """
         (digest,) = manifest.composition.base.digests
         with blaming(digest):
@@ -65,10 +65,17 @@ class Compiler:
         base: StoredBase,
         adapters: tuple[StoredAdapter, ...],
         context: ContextSettings,
-        runtime_build: str,
+        offer: Offer,
+        wish: LaneWish,
+        cancel: CancelToken | None = None,
     ) -> RuntimePlan:
-        """Put the plan together, making runtime forms as needed."""
-        execution = execution_id(manifest.id, runtime_build, LANE, context.identity())
+        """Put the plan together, making forms as needed.
+
+        Raises `NeedsOverlay` with the reason why that lane is off, `Cancelled`, and as
+        `Forms.stock`.
+        """
+        lane = choose(wish, offer, context, self._beyond(adapters, base))
+        execution = execution_id(manifest.id, offer.build, lane_id(lane, offer), context.identity())
         scales = [ref.scale for ref in manifest.composition.adapters]
         return RuntimePlan(
             composition=manifest.id,
@@ -77,21 +84,43 @@ class Compiler:
             base_name=base.name,
             base_path=base.path,
             adapters=tuple(
-                PlannedAdapter(
-                    digest=adapter.digest,
-                    name=adapter.name,
-                    path=str(self._form(adapter, base)),
-                    scale=scale,
-                    size=adapter.adapter.weights * _F32,
-                )
+                self._planned(adapter, base, scale, lane, cancel)
                 for adapter, scale in zip(adapters, scales, strict=True)
             ),
             context=context,
+            lane=lane,
         )
 
-    def _form(self, adapter: StoredAdapter, base: StoredBase) -> Path:
+    def _planned(
+        self,
+        adapter: StoredAdapter,
+        base: StoredBase,
+        scale: float,
+        lane: Lane,
+        cancel: CancelToken | None,
+    ) -> PlannedAdapter:
+        gains = None
         with blaming(adapter.digest):
-            return self._forms.ensure(adapter, base)
+            if lane == "stock":
+                path = self._forms.stock(adapter, base)
+            else:
+                path = self._forms.overlay(adapter, base)
+                # An adapter at scale 0 is off.
+                gains = self._forms.gains(adapter, base, scale, cancel) if scale else None
+        return PlannedAdapter(
+            digest=adapter.digest,
+            name=adapter.name,
+            path=str(path),
+            scale=scale,
+            size=adapter.adapter.weights * _F32,
+            gains=str(gains or ""),
+            tokens=next((t.tokens[:_TOKENS] for t in adapter.adapter.targets if t.tokens), ()),
+        )
+
+    def _beyond(self, adapters: tuple[StoredAdapter, ...], base: StoredBase) -> Iterator[Beyond]:
+        for adapter in adapters:
+            for found in self._library.check(adapter.digest, base.digest).beyond_stock[:1]:
+                yield Beyond(adapter.name, found.message)
 
     def _base(self, manifest: Manifest) -> StoredBase:
         (digest,) = manifest.composition.base.digests
@@ -108,13 +137,9 @@ class Compiler:
         self._custody.verify_adapter(adapter)
         report = self._library.check(adapter.digest, base.digest)
         if not report.ok:
-            raise _refusal(report.problems[0].code)(
+            raise Incompatible(
                 f"“{adapter.name}” cannot be applied to “{base.name}”: "
                 + report.problems[0].message
                 + (f" (and {len(report.problems) - 1} more)" if len(report.problems) > 1 else "")
             )
         return adapter
-
-
-def _refusal(code: str) -> Callable[[str], Incompatible | NeedsOverlay]:
-    return NeedsOverlay if code == NeedsOverlay.code else Incompatible

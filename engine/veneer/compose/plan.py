@@ -9,6 +9,10 @@ import msgspec
 
 from veneer.identity import Digest
 
+Lane = Literal["stock", "overlay"]
+LaneWish = Literal["auto", "stock", "overlay"]
+"""What a person chose; `auto` leaves it to `lanes.choose`."""
+
 
 class ContextSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Everything about a context that may change a bit of the result. Sizes in tokens."""
@@ -25,9 +29,11 @@ class ContextSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlannedAdapter(msgspec.Struct, frozen=True, kw_only=True):
-    """An adapter as the worker loads it: a file in llama.cpp's form and a scale.
+    """An adapter as the worker loads it: a file in its lane's form and a scale.
 
-    `size` is the bytes it takes in memory.
+    `size` is the bytes it takes in memory. `gains` is the file of what a DoRA adapter multiplies
+    rows by at this scale; empty where there is none. `tokens` are some without which it may change
+    nothing.
     """
 
     digest: Digest
@@ -35,6 +41,8 @@ class PlannedAdapter(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     scale: float
     size: int
+    gains: str = ""
+    tokens: tuple[int, ...] = ()
 
 
 class RuntimePlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,3 +55,4 @@ class RuntimePlan(msgspec.Struct, frozen=True, kw_only=True):
     base_path: str
     adapters: tuple[PlannedAdapter, ...]
     context: ContextSettings
+    lane: Lane

@@ -4,16 +4,13 @@ Ctrl-C goes to the holder as a `Cancel`, which it heeds at its next safe point; 
 leaves without waiting.
 """
 
-import signal
-from collections.abc import Generator
-from contextlib import contextmanager
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
-from types import FrameType
 from typing import Protocol
 
 from veneer.control import address, messages
+from veneer.control.ctrl_c import CtrlC
 from veneer.control.messages import Ask, Begun, Cancel, Ended, FromHolder, Line, Output, Raise, Run
 from veneer.errors import ControlFailed
 from veneer.store.fs import Fs, RealFs
@@ -30,7 +27,13 @@ class Terminal(Protocol):
     def read_line(self, prompt: str) -> str | None: ...
 
 
-def hand_over(root: Path, asked: Run, terminal: Terminal, fs: Fs | None = None) -> int | None:
+def hand_over(
+    root: Path,
+    asked: Run,
+    terminal: Terminal,
+    fs: Fs | None = None,
+    ctrl_c: CtrlC | None = None,
+) -> int | None:
     """Have the holder of a workspace carry out a command line; gives its exit code.
 
     None if no holder answers, or none that has begun: nothing has happened then. Only on the
@@ -40,8 +43,8 @@ def hand_over(root: Path, asked: Run, terminal: Terminal, fs: Fs | None = None) 
     connection = _begun(root, asked, fs)
     if connection is None:
         return None
-    with connection, _CtrlC() as ctrl_c:
-        return _follow(connection, terminal, ctrl_c)
+    with connection, ctrl_c or CtrlC() as listening:
+        return _follow(connection, terminal, listening)
 
 
 def raise_window(root: Path, paths: tuple[Path, ...] = (), fs: Fs | None = None) -> bool:
@@ -77,7 +80,7 @@ def _begun(root: Path, asked: Run | Raise, fs: Fs | None) -> Connection | None:
     return None
 
 
-def _follow(connection: Connection, terminal: Terminal, ctrl_c: "_CtrlC") -> int:
+def _follow(connection: Connection, terminal: Terminal, ctrl_c: CtrlC) -> int:
     told = False
     while True:
         if ctrl_c.pressed and not told:
@@ -116,33 +119,3 @@ def _gone() -> ControlFailed:
         "The program that carried this out has ended before it was done. "
         "“veneer status” and “veneer history” tell what became of it."
     )
-
-
-class _CtrlC:
-    """Notes Ctrl-C instead of raising, so that no message is cut in two."""
-
-    def __init__(self) -> None:
-        self.pressed = False
-        self._raises = False
-
-    def __enter__(self) -> "_CtrlC":
-        self._before = signal.signal(signal.SIGINT, self._hear)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
-
-    @contextmanager
-    def heeded(self) -> Generator[None]:
-        """Let it end a wait for input."""
-        self._raises = True
-        try:
-            yield
-        finally:
-            self._raises = False
-
-    def _hear(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        again, self.pressed = self.pressed, True
-        if again or self._raises:
-            raise KeyboardInterrupt

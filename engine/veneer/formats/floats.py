@@ -27,9 +27,16 @@ def read_floats(
     if dtype not in STORAGE:
         floats = ", ".join(STORAGE)
         raise FormatError("DTYPE", f"{name} is stored as {dtype}; weights can be {floats}.")
-    stored = np.empty(shape, dtype=STORAGE[dtype])
+    return _widen(read_stored(file, offset, np.dtype(STORAGE[dtype]), shape, name), dtype)
+
+
+def read_stored(
+    file: BinaryIO, offset: int, dtype: np.dtype[Any], shape: tuple[int, ...], name: str
+) -> NDArray[Any]:
+    """Read a tensor that starts at byte `offset`, as it is. Raises `FormatError` TRUNCATED."""
+    stored = np.empty(shape, dtype=dtype)
     _fill(file, offset, stored.reshape(-1).view(np.uint8).data, name)
-    return _widen(stored, dtype)
+    return stored
 
 
 def _fill(file: BinaryIO, offset: int, view: memoryview, name: str) -> None:
@@ -40,6 +47,21 @@ def _fill(file: BinaryIO, offset: int, view: memoryview, name: str) -> None:
         if not count:
             raise FormatError("TRUNCATED", f"The file ends in the middle of {name}.")
         done += count
+
+
+def narrowest(values: NDArray[np.float32]) -> NDArray[Any]:
+    """The same numbers in the smallest type that holds each of them exactly.
+
+    float16, uint16 with the bits of BF16, or float32.
+    """
+    with np.errstate(over="ignore"):
+        half = values.astype(np.float16)
+    if np.array_equal(half.astype(np.float32), values):
+        return half
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    if not np.any(bits & np.uint32(0xFFFF)):
+        return (bits >> _BF16_SHIFT).astype(np.uint16)
+    return values
 
 
 def _widen(stored: NDArray[Any], dtype: str) -> NDArray[np.float32]:

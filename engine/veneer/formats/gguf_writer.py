@@ -24,7 +24,10 @@ Encodable: TypeAlias = (
 """A value to write. Plain ints become U32 and plain floats F32; numpy scalars and arrays keep
 their own type; a sequence of strings becomes an array."""
 
-_TYPE_IDS: Final = {"F32": 0, "F16": 1, "BF16": 30}
+NewType = Literal["F32", "F16", "BF16", "I32", "I64"]
+
+_TYPE_IDS: Final = {"F32": 0, "F16": 1, "BF16": 30, "I32": 26, "I64": 27}
+_STORAGE: Final = {**STORAGE, "I32": "<i4", "I64": "<i8"}
 _NUMPY_TYPES: Final = {
     np.dtype(dtype): tag for tag, (_, dtype) in SCALARS.items() if tag != ValueType.BOOL
 } | {np.dtype(np.bool_): ValueType.BOOL}
@@ -39,7 +42,7 @@ class NewTensor:
 
     name: str
     shape: tuple[int, ...]
-    dtype: Literal["F32", "F16", "BF16"]
+    dtype: NewType
     produce: Callable[[], NDArray[Any]]
 
 
@@ -65,7 +68,7 @@ def _head(metadata: Mapping[str, Encodable], tensors: Sequence[NewTensor]) -> It
         dims = tensor.shape[::-1]
         yield _text(tensor.name) + struct.pack(f"<I{len(dims)}Q", len(dims), *dims)
         yield struct.pack("<IQ", _TYPE_IDS[tensor.dtype], offset)
-        nbytes = prod(dims) * np.dtype(STORAGE[tensor.dtype]).itemsize
+        nbytes = prod(dims) * np.dtype(_STORAGE[tensor.dtype]).itemsize
         offset += nbytes + -nbytes % ALIGNMENT
 
 
@@ -103,7 +106,7 @@ def _array(values: NDArray[Any]) -> bytes:
 
 def _checked(tensor: NewTensor) -> NDArray[Any]:
     data = np.ascontiguousarray(tensor.produce())
-    if data.shape != tensor.shape or data.dtype != np.dtype(STORAGE[tensor.dtype]):
+    if data.shape != tensor.shape or data.dtype != np.dtype(_STORAGE[tensor.dtype]):
         found = f"{data.dtype}{list(data.shape)}"
         raise ValueError(
             f"{tensor.name}: announced {tensor.dtype}{list(tensor.shape)}, got {found}"

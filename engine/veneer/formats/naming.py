@@ -122,6 +122,23 @@ def stored(architecture: str, block: str, tensors: Container[str]) -> Stored | N
     return Stored(block) if block in tensors else None
 
 
+def norm_of(architecture: str, module: str) -> str | None:
+    """The GGUF name of a normalisation's weight, or None for what is none."""
+    entry = _entry(architecture)
+    match = _LAYER_NUMBER.fullmatch(_after_layers(entry, module))
+    layer, asked = ("0", module) if match is None else (match[1], f"{entry.layers}0.{match[2]}")
+    try:
+        name = _gguf_name(architecture, asked)
+    except LookupError:
+        return None
+    return name.replace("blk.0.", f"blk.{layer}.", 1) if "norm" in name else None
+
+
+def norm_shift(architecture: str) -> float:
+    """What a converter adds to every norm's weight. Source: the Gemma classes of llama.cpp's."""
+    return 1.0 if architecture in ("gemma", "gemma2", "gemma3") else 0.0
+
+
 def layer_of(tensor: str) -> int | None:
     """The layer number in a GGUF tensor name."""
     match = re.match(rf"blk\.{_NUMBER}\.", tensor, re.ASCII)

@@ -20,6 +20,7 @@ from veneer.store.fs import Fs
 
 _LENGTH = 4
 _SUFFIX = ".kv"
+_PART = ".part"
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -36,7 +37,7 @@ class KvFolder:
         self._folder = folder
         self._budget = budget
         for path in self._files():
-            if path.suffix != _SUFFIX:  # Left half written by a process that died.
+            if path.suffix == _PART:  # Left half written by a process that died.
                 self._remove(path)
         self._trim()
 
@@ -100,7 +101,9 @@ class KvFolder:
     def _files(self, beginning: str = "") -> list[Path]:
         with suppress(VeneerError):
             names = self._fs.list_dir(self._folder)
-            return [self._folder / name for name in names if name.startswith(beginning)]
+            paths = [self._folder / name for name in names if name.startswith(beginning)]
+            # Whatever else lies there is not ours to remove.
+            return [path for path in paths if path.suffix in (_SUFFIX, _PART)]
         return []
 
     def _trim(self) -> None:

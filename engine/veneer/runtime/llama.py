@@ -7,14 +7,24 @@ Every function here raises `RuntimeRefused` where llama.cpp reports failure.
 
 import ctypes
 import os
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veneer.compose.plan import ContextSettings
-from veneer.errors import ContextFull, NonFinite, RuntimeMissing, RuntimeRefused, VeneerError
+from veneer.errors import (
+    ContextFull,
+    NonFinite,
+    OverlayOff,
+    RuntimeMissing,
+    RuntimeRefused,
+    VeneerError,
+)
+from veneer.runtime.overlay import ContextOverlay, OverlayLane
 
 PINNED = "0.3.36"
 
@@ -61,6 +71,16 @@ def build_id() -> str:
 def supports_gpu() -> bool:
     """Whether this build can offload layers to a GPU."""
     return bool(api.llama_supports_gpu_offload())
+
+
+def overlay_lane() -> OverlayLane:
+    """The overlay over this llama.cpp. Raises `OverlayOff`."""
+    if "cb_eval" not in {field for field, _ in api.llama_context_params._fields_}:
+        raise OverlayOff("this build of llama.cpp calls nobody between its steps.")
+    # Of the libraries that it stands on there may be copies in the folder that are not in use.
+    names = {"darwin": "libllama.dylib", "win32": "ggml-base.dll"}
+    name = names.get(sys.platform, "libllama.so")
+    return OverlayLane(Path(llama_cpp.__file__).parent / "lib" / name)
 
 
 class Logging:
@@ -170,16 +190,34 @@ class LoadedAdapter:
 
 
 class Context:
-    """One sequence of tokens under one set of adapters."""
+    """One sequence of tokens under one set of adapters.
 
-    def __init__(self, model: Model, settings: ContextSettings, n_ctx: int) -> None:
+    An overlay sees every decode, and edits nothing while it has no plan.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        settings: ContextSettings,
+        n_ctx: int,
+        overlay: ContextOverlay | None = None,
+    ) -> None:
         parameters = api.llama_context_default_params()
         parameters.n_ctx = n_ctx
         parameters.n_batch = parameters.n_ubatch = min(settings.n_batch, n_ctx)
         parameters.n_seq_max = 1
         parameters.n_threads = parameters.n_threads_batch = settings.n_threads
         parameters.type_k = parameters.type_v = _KV_TYPES[settings.type_kv]
+        if settings.type_kv == "f32":
+            # Flash attention would round the keys and values to 16 bits all the same.
+            parameters.flash_attn_type = api.LLAMA_FLASH_ATTN_TYPE_DISABLED
         parameters.no_perf = True
+        parameters.kv_unified = True
+        self.overlay = overlay
+        if overlay is not None:
+            parameters.cb_eval = api.ggml_backend_sched_eval_callback(overlay.callback)
+            parameters.cb_eval_user_data = overlay.user_data
+        self._has_adapters = False
         self._n_vocab = model.n_vocab
         self.n_batch = int(parameters.n_batch)
         self.handle = api.llama_init_from_model(model.handle, parameters)
@@ -193,10 +231,16 @@ class Context:
         api.llama_free(self.handle)
 
     def set_adapters(self, adapters: Sequence[tuple[LoadedAdapter, float]]) -> None:
-        """Replace the whole set. Emptied first: equal-looking sets are otherwise kept as is."""
-        self._set(())
+        """Replace the whole set of llama.cpp's own adapters.
+
+        Emptied first: equal-looking sets are otherwise kept as is. Does nothing where there was
+        none and is none: llama.cpp would prepare its next decode anew.
+        """
+        if self._has_adapters:
+            self._set(())
         if adapters:
             self._set(adapters)
+        self._has_adapters = bool(adapters)
 
     def _set(self, adapters: Sequence[tuple[LoadedAdapter, float]]) -> None:
         count = len(adapters)
@@ -212,11 +256,15 @@ class Context:
     def decode(self, tokens: Sequence[int]) -> None:
         """Append at most `n_batch` tokens to the sequence and compute the last one's logits."""
         array = (api.llama_token * len(tokens))(*tokens)
+        if self.overlay is not None:
+            self.overlay.begin(tokens)
         code = api.llama_decode(self.handle, api.llama_batch_get_one(array, len(tokens)))
         if code == 1:
             raise ContextFull(f"The context of {self.n_ctx} tokens is full.")
         if code != 0:
             raise RuntimeRefused(f"llama.cpp could not decode (code {code}).")
+        if self.overlay is not None:
+            self.overlay.finish()
 
     def logits(self) -> NDArray[np.float32]:
         """The last decoded token's logits, float32 of shape (n_vocab,); a copy."""

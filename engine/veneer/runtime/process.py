@@ -6,8 +6,11 @@ wake up to a hung worker.
 """
 
 import multiprocessing
+import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -32,6 +35,19 @@ class Patience:
     step: float = 120.0
 
 
+@contextmanager
+def _ctrl_c_kept_out() -> Generator[None]:
+    """A process started in here does not hear Ctrl-C, not even before it can say so itself."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class WorkerProcess:
     """One worker, alive from construction until it dies or `end` is called."""
 
@@ -47,7 +63,8 @@ class WorkerProcess:
         self._process = context.Process(
             target=main, args=(theirs, str(log)), name="veneer-worker", daemon=True
         )
-        self._process.start()
+        with _ctrl_c_kept_out():
+            self._process.start()
         theirs.close()
 
     @property

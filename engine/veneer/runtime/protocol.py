@@ -37,7 +37,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of what the worker keeps for speed alone, all of it disposable.
 
     `kv` and `adapters` are in memory: sequences, and adapters that no running plan uses. `kv_disk`
-    is for sequences in the folder `kv_folder`, which holds conversations; 0 keeps none there.
+    is for sequences in the folder `kv_folder`, which holds conversations; 0 keeps none there, and
+    removes those that are there.
     """
 
     kv: int = 256 << 20
@@ -113,11 +114,17 @@ Request = Stage | Publish | Discard | Generate | Evaluate | Tokenize | Cancel | 
 
 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The worker's first words. `build` identifies llama.cpp and the CPU features in use."""
+    """The worker's first words. `build` identifies llama.cpp and the CPU features in use.
+
+    `overlay` identifies the overlay's kernels; it is empty where that lane is off, and
+    `why_no_overlay` says why.
+    """
 
     id: int = 0
     build: str
     gpu_offload: bool
+    overlay: str = ""
+    why_no_overlay: str = ""
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag=True):

@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from veneer.compose.plan import PlannedAdapter, RuntimePlan
-from veneer.errors import AdapterInert, NonFinite, blaming
+from veneer.compose.plan import Lane, PlannedAdapter, RuntimePlan
+from veneer.errors import AdapterInert, NonFinite, NotReached, RuntimeRefused, blaming
 from veneer.identity import Digest
-from veneer.runtime.llama import Context, LoadedAdapter, Model
+from veneer.runtime.llama import Context, Model
+from veneer.runtime.loaded import AdapterSet, LoadedAdapters
+from veneer.runtime.overlay import OverlayLane
+from veneer.runtime.sequences import Tokens
 
 _PROBE_CONTEXT = 256
 _MAX_PROOFS = 1024
@@ -22,8 +25,7 @@ _PROBE_TOKENS = 4
 """Each costs its share of every activation. One token alone would attend to itself, whatever an
 adapter does to queries and keys."""
 
-AdapterSet = Sequence[tuple[LoadedAdapter, float]]
-Proof = tuple[tuple[Digest, float], ...]
+Proof = tuple[Lane, tuple[tuple[Digest, float], ...]]
 Begin = Callable[[str, Digest], None]
 """Called before each step with what it is and to what; may raise `Cancelled`."""
 
@@ -31,19 +33,23 @@ Begin = Callable[[str, Digest], None]
 class Resident:
     """Construct to load the base of a plan; `close` frees everything in the right order."""
 
-    def __init__(self, plan: RuntimePlan) -> None:
+    def __init__(self, plan: RuntimePlan, lane: OverlayLane | None) -> None:
         self.base = plan.base
         self.settings = plan.context
         self.model = Model(plan.base_path, plan.context)
         n_ctx = min(plan.context.n_ctx, self.model.n_ctx_train or plan.context.n_ctx)
-        self.context = Context(self.model, plan.context, n_ctx)
-        self._prober = Context(self.model, plan.context, min(_PROBE_CONTEXT, n_ctx))
-        self._adapters: OrderedDict[Digest, LoadedAdapter] = OrderedDict()
+        self.context = self._context(plan, n_ctx, lane)
+        self._prober = self._context(plan, min(_PROBE_CONTEXT, n_ctx), lane)
+        self._adapters = LoadedAdapters(self.model)
         self._proven: OrderedDict[Proof, None] = OrderedDict()
         probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
         # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
         self._probe_tokens = probe[: min(_PROBE_TOKENS, self._prober.n_batch)]
-        self._base_logits = self._probe(())
+        self._base_logits = self._probe(AdapterSet(), self._probe_tokens)
+
+    def _context(self, plan: RuntimePlan, n_ctx: int, lane: OverlayLane | None) -> Context:
+        overlay = None if lane is None else lane.context(plan.context.n_threads)
+        return Context(self.model, plan.context, n_ctx, overlay)
 
     def serves(self, plan: RuntimePlan) -> bool:
         """Whether this base, loaded this way, is what the plan wants."""
@@ -51,21 +57,22 @@ class Resident:
 
     def load(self, plan: RuntimePlan, begin: Begin) -> AdapterSet:
         """The plan's adapters, loaded. Adapters at scale 0 are off and are not loaded."""
-        wanted = [a for a in plan.adapters if a.scale != 0]
-        loaded: list[tuple[LoadedAdapter, float]] = []
+        if plan.lane == "overlay" and self.context.overlay is None:
+            raise RuntimeRefused("The overlay lane is off in this worker.")
+        wanted = _on(plan)
         for planned in wanted:
             begin(f"loading the adapter “{planned.name}”", planned.digest)
             with blaming(planned.digest):
-                loaded.append((self._adapter(planned), planned.scale))
-        return tuple(loaded)
+                self._adapters.ensure(planned, plan.lane)
+        return self._adapters.together(wanted, plan.lane)
 
-    def prove(self, plan: RuntimePlan, begin: Begin) -> None:
+    def prove(self, plan: RuntimePlan, together: AdapterSet, begin: Begin) -> None:
         """Raise unless every adapter changes the logits and all of them together stay finite.
 
-        Raises `AdapterInert` and `NonFinite` naming the adapter.
+        Raises `AdapterInert`, `NotReached` and `NonFinite` naming the adapter.
         """
-        wanted = [a for a in plan.adapters if a.scale != 0]
-        proof: Proof = tuple((a.digest, a.scale) for a in wanted)
+        wanted = _on(plan)
+        proof: Proof = plan.lane, tuple((a.digest, a.scale) for a in wanted)
         if proof in self._proven:
             return
         with blaming(plan.base):
@@ -73,10 +80,10 @@ class Resident:
         for planned in wanted:
             begin(f"probing the adapter “{planned.name}”", planned.digest)
             with blaming(planned.digest):
-                self._prove_alone(planned)
+                self._prove_alone(planned, plan.lane)
         if len(wanted) > 1:
-            together = self._probe([(self._adapter(a), a.scale) for a in wanted])
-            self._require_finite(together, "The adapters together")
+            logits = self._probe(together, self._probe_tokens)
+            self._require_finite(logits, "The adapters together")
         self._proven[proof] = None
         if len(self._proven) > _MAX_PROOFS:
             self._proven.popitem(last=False)
@@ -86,50 +93,54 @@ class Resident:
 
         Those of `keep` stay; others must be unset.
         """
-        needed = {a.digest for a in keep.adapters}
-        idle = [digest for digest in self._adapters if digest not in needed]
-        excess = sum(self._adapters[digest].bytes for digest in idle) - budget
-        for digest in idle:
-            if excess <= 0:
-                return
-            dropped = self._adapters.pop(digest)
-            excess -= dropped.bytes
-            dropped.close()
+        self._adapters.trim(frozenset(a.digest for a in keep.adapters), budget)
 
     def close(self) -> None:
         """Free contexts, then adapters, then the model."""
         for context in (self.context, self._prober):
-            context.set_adapters(())
+            AdapterSet().put_on(context)
             context.close()
-        for adapter in self._adapters.values():
-            adapter.close()
+        self._adapters.close()
         self.model.close()
 
-    def _adapter(self, planned: PlannedAdapter) -> LoadedAdapter:
-        if planned.digest not in self._adapters:
-            loaded = LoadedAdapter(self.model, planned.path, planned.name, planned.size)
-            self._adapters[planned.digest] = loaded
-        self._adapters.move_to_end(planned.digest)
-        return self._adapters[planned.digest]
-
-    def _prove_alone(self, planned: PlannedAdapter) -> None:
-        logits = self._probe([(self._adapter(planned), planned.scale)])
+    def _prove_alone(self, planned: PlannedAdapter, lane: Lane) -> None:
+        alone = self._adapters.together([planned], lane)
+        # Retrained tokens change nothing in a text that has none of them.
+        tokens = (*planned.tokens, *self._probe_tokens)[: self._prober.n_batch]
+        base = self._probe(AdapterSet(), tokens) if planned.tokens else self._base_logits
+        logits = self._probe(alone, tokens)
         self._require_finite(logits, f"The adapter “{planned.name}”")
-        if np.array_equal(logits, self._base_logits):
+        if alone.plan is not None and self._prober.overlay is not None:
+            missed = self._prober.overlay.missed(alone.plan)
+            if missed:
+                raise NotReached(_not_reached(planned.name, missed))
+        if np.array_equal(logits, base):
             raise AdapterInert(
                 f"The adapter “{planned.name}” at strength {planned.scale:g} changes nothing: the "
                 "base answers the same with and without it."
             )
 
-    def _probe(self, adapters: AdapterSet) -> NDArray[np.float32]:
-        self._prober.set_adapters(adapters)
+    def _probe(self, adapters: AdapterSet, tokens: Tokens) -> NDArray[np.float32]:
+        adapters.put_on(self._prober)
         try:
             self._prober.clear()
-            self._prober.decode(self._probe_tokens)
+            self._prober.decode(tokens)
             return self._prober.logits()
         finally:
-            self._prober.set_adapters(())
+            AdapterSet().put_on(self._prober)
 
     def _require_finite(self, logits: NDArray[np.float32], what: str) -> None:
         if not np.isfinite(logits).all():
             raise NonFinite(f"{what} gives results that are not numbers (NaN or infinity).")
+
+
+def _on(plan: RuntimePlan) -> Sequence[PlannedAdapter]:
+    return [adapter for adapter in plan.adapters if adapter.scale != 0]
+
+
+def _not_reached(name: str, missed: Sequence[str]) -> str:
+    more = f" and {len(missed) - 1} more weights" if len(missed) > 1 else ""
+    return (
+        f"The adapter “{name}” changes {missed[0]}{more}, which llama.cpp did not use when it was "
+        "probed; it would run only in part."
+    )

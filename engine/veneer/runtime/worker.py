@@ -18,6 +18,7 @@ from veneer.compose.plan import RuntimePlan
 from veneer.errors import (
     Cancelled,
     NothingActive,
+    OverlayOff,
     RuntimeMissing,
     RuntimeRefused,
     VeneerError,
@@ -33,7 +34,9 @@ from veneer.store.fs import RealFs
 
 if TYPE_CHECKING:
     from veneer.runtime.live import LiveSequence
-    from veneer.runtime.resident import AdapterSet, Resident
+    from veneer.runtime.loaded import AdapterSet
+    from veneer.runtime.overlay import OverlayLane
+    from veneer.runtime.resident import Resident
 
 
 @dataclass(frozen=True)
@@ -56,14 +59,22 @@ class Active:
 
 
 class Worker:
-    """Carries out requests. `send` delivers a reply; `poll` gives a waiting request, if any."""
+    """Carries out requests. `send` delivers a reply; `poll` gives a waiting request, if any.
+
+    `lane` is the overlay's, or None where it is off.
+    """
 
     def __init__(
-        self, send: Callable[[Reply], None], poll: Callable[[], Request | None], pulse: Pulse
+        self,
+        send: Callable[[Reply], None],
+        poll: Callable[[], Request | None],
+        pulse: Pulse,
+        lane: "OverlayLane | None",
     ) -> None:
         self._send = send
         self._poll = poll
         self._pulse = pulse
+        self._lane = lane
         self._waiting: list[Request] = []
         self._cache = KvCache(protocol.Limits().kv)
         self._active: Active | None = None
@@ -123,12 +134,12 @@ class Worker:
         fresh = running is None or not running.serves(plan)
         begin(f"loading the base “{plan.base_name}”", plan.base)
         with blaming(plan.base):
-            resident = Resident(plan) if running is None or fresh else running
+            resident = Resident(plan, self._lane) if running is None or fresh else running
         try:
             clock.lap("base")
             adapters = resident.load(plan, begin)
             clock.lap("adapters")
-            resident.prove(plan, begin)
+            resident.prove(plan, adapters, begin)
             clock.lap("probe")
         except VeneerError:
             if fresh:
@@ -147,7 +158,7 @@ class Worker:
             before.live.remember()
             if before.staged.resident is not staged.resident:
                 before.staged.resident.close()
-        staged.resident.context.set_adapters(staged.adapters)
+        staged.adapters.put_on(staged.resident.context)
         self._cache.resize(staged.limits.kv, _kv_folder(staged.limits))
         live = LiveSequence(staged.resident.context, self._cache, staged.plan.execution)
         live.forget()
@@ -237,6 +248,8 @@ class Worker:
 
 
 def _kv_folder(limits: protocol.Limits) -> KvFolder | None:
+    if not limits.kv_folder:
+        return None
     folder = KvFolder(RealFs(), Path(limits.kv_folder), limits.kv_disk)
     return folder if limits.kv_disk else None
 
@@ -273,12 +286,12 @@ def main(connection: Connection, log: str) -> None:
         return protocol.decode_request(connection.recv_bytes()) if connection.poll() else None
 
     try:
-        ready = _load_llama(written)
+        lane, ready = _load_llama(written)
     except RuntimeMissing as error:
         send(protocol.Failed(id=0, code=error.code, message=error.message))
         return
     send(ready)
-    worker = Worker(send, poll, Pulse(send))
+    worker = Worker(send, poll, Pulse(send), lane)
     try:
         while True:
             waiting = worker.next_waiting()
@@ -292,12 +305,22 @@ def main(connection: Connection, log: str) -> None:
     send(protocol.Done(id=request.id))
 
 
-def _load_llama(log: household.Log) -> protocol.Ready:
+def _load_llama(log: household.Log) -> tuple["OverlayLane | None", protocol.Ready]:
     from veneer.runtime import llama
 
     llama.assert_api()
     _kept_alive.append(llama.Logging(log.write))
-    return protocol.Ready(build=llama.build_id(), gpu_offload=llama.supports_gpu())
+    try:
+        lane, why_not = llama.overlay_lane(), ""
+    except OverlayOff as error:
+        lane, why_not = None, error.message
+    ready = protocol.Ready(
+        build=llama.build_id(),
+        gpu_offload=llama.supports_gpu(),
+        overlay="" if lane is None else lane.id,
+        why_no_overlay=why_not,
+    )
+    return lane, ready
 
 
 _kept_alive: list[object] = []

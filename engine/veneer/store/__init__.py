@@ -28,5 +28,7 @@ Should hold; what does not costs space and is put right by opening, `gc` or `fsc
 
 Read in this order: `fs` (the only door to the file system), `layout`, `draft`, `objects`,
 `database` and `schema`, `records`, `catalog`, `refs`, `verify`, `quarantine`, `custody`, `lock`,
-`settings`, `archive`, `intake`, `importing`, `library`.
+`settings`, `archive`, `intake`, `importable`, `importing`, `watch`, `library`, `candidates`,
+`salvage`. What checks and collects is the room `upkeep`, which knows compositions and generations
+too.
 """

@@ -5,9 +5,9 @@ generation can still be rolled back to, and importing it again brings its notes 
 """
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -18,6 +18,7 @@ from veneer.identity import Digest
 from veneer.store.database import Database, Row, now
 from veneer.store.records import Removed, StoredAdapter, StoredBase
 
+T = TypeVar("T")
 Table = Literal["bases", "adapters"]
 _GONE = "digest NOT IN (SELECT digest FROM adapters UNION SELECT digest FROM bases)"
 """Of what was removed: what was not brought in again."""
@@ -76,21 +77,21 @@ class Catalog:
 
     def bases(self) -> tuple[StoredBase, ...]:
         """Every base, by name."""
-        return tuple(map(_base, self._database.rows("SELECT * FROM bases ORDER BY name")))
+        return self._read(_base, "SELECT * FROM bases ORDER BY name")
 
     def adapters(self) -> tuple[StoredAdapter, ...]:
         """Every adapter, by name."""
-        return tuple(map(_adapter, self._database.rows("SELECT * FROM adapters ORDER BY name")))
+        return self._read(_adapter, "SELECT * FROM adapters ORDER BY name")
 
     def base(self, digest: Digest) -> StoredBase | None:
         """One base, or None."""
-        row = self._database.row("SELECT * FROM bases WHERE digest = ?", (digest,))
-        return _base(row) if row else None
+        found = self._read(_base, "SELECT * FROM bases WHERE digest = ?", (digest,))
+        return found[0] if found else None
 
     def adapter(self, digest: Digest) -> StoredAdapter | None:
         """One adapter, or None."""
-        row = self._database.row("SELECT * FROM adapters WHERE digest = ?", (digest,))
-        return _adapter(row) if row else None
+        found = self._read(_adapter, "SELECT * FROM adapters WHERE digest = ?", (digest,))
+        return found[0] if found else None
 
     def names(self, table: Table) -> dict[str, Digest]:
         """Every name in a table and what it stands for."""
@@ -156,7 +157,7 @@ class Catalog:
 
     def removed(self) -> tuple[Removed, ...]:
         """Everything that was removed, not brought in again and not dropped."""
-        return tuple(map(_removed, self._database.rows(f"SELECT * FROM removed WHERE {_GONE}")))
+        return self._read(_removed, f"SELECT * FROM removed WHERE {_GONE}")
 
     def withdraw(self, stored: StoredBase | StoredAdapter) -> None:
         """Undo that something was added: as `remove`, and nothing is kept of it."""
@@ -180,9 +181,43 @@ class Catalog:
         with self._database.transaction() as connection:
             connection.executemany("DELETE FROM removed WHERE digest = ?", [(d,) for d in digests])
 
+    def drop_unreadable(self) -> int:
+        """Remove the rows that cannot be read, and tell how many they were.
+
+        For a database that is made anew, of which the old one is kept.
+        """
+        bad = [
+            (table, row["digest"])
+            for table, decode in (("bases", _base), ("adapters", _adapter), ("removed", _removed))
+            for row in self._database.rows(f"SELECT * FROM {table}")
+            if not _is_readable(decode, row)
+        ]
+        with self._database.transaction() as connection:
+            for table, digest in bad:
+                connection.execute(f"DELETE FROM {table} WHERE digest = ?", (digest,))
+        return len(bad)
+
     def _removed(self, digest: Digest) -> StoredBase | StoredAdapter | None:
-        row = self._database.row(f"SELECT * FROM removed WHERE digest = ? AND {_GONE}", (digest,))
-        return _removed(row).stored if row else None
+        found = self._read(
+            _removed, f"SELECT * FROM removed WHERE digest = ? AND {_GONE}", (digest,)
+        )
+        return found[0].stored if found else None
+
+    def _read(
+        self, decode: Callable[[Row], T], sql: str, parameters: Sequence[str] = ()
+    ) -> tuple[T, ...]:
+        try:
+            return tuple(map(decode, self._database.rows(sql, parameters)))
+        except msgspec.DecodeError as error:
+            raise self._database.damaged(f"has a row that cannot be read ({error})") from error
+
+
+def _is_readable(decode: Callable[[Row], object], row: Row) -> bool:
+    try:
+        decode(row)
+    except msgspec.DecodeError:
+        return False
+    return True
 
 
 class _unique:  # noqa: N801 - reads as a phrase: `with _unique(name)`

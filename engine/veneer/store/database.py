@@ -86,6 +86,10 @@ class Database:
         with self._lock, _translated(self._path):
             return self._connection.execute(sql, parameters).fetchone()
 
+    def damaged(self, how: str) -> CatalogDamaged:
+        """The error for rows that are not what they should be."""
+        return damaged(self._path, how)
+
     def problems(self) -> tuple[str, ...]:
         """What SQLite finds wrong with its own file: sentences, none if it is whole."""
         found = [row[0] for row in self.rows("PRAGMA integrity_check") if row[0] != "ok"]

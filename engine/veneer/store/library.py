@@ -5,7 +5,8 @@ that ran it, until nothing needs it and `gc` removes its files.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, BinaryIO, cast
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, cast
 
 import msgspec
 
@@ -41,17 +42,13 @@ class Library:
 
     def base(self, digest: Digest) -> StoredBase:
         """One base, even if it was forgotten. Raises `NotFound`."""
-        found = self._catalog.base(digest) or self._catalog.removed_base(digest)
-        if found is None:
-            raise NotFound(f"The base {short(digest)} is not in this workspace. Import it.")
-        return found
+        listed = self._catalog.base(digest)
+        return listed or self._catalog.removed_base(digest) or _missing("base", digest)
 
     def adapter(self, digest: Digest) -> StoredAdapter:
         """One adapter, even if it was forgotten. Raises `NotFound`."""
-        found = self._catalog.adapter(digest) or self._catalog.removed_adapter(digest)
-        if found is None:
-            raise NotFound(f"The adapter {short(digest)} is not in this workspace. Import it.")
-        return found
+        listed = self._catalog.adapter(digest)
+        return listed or self._catalog.removed_adapter(digest) or _missing("adapter", digest)
 
     def named(self) -> list[Named]:
         """Everything here that a ref may mean."""
@@ -84,6 +81,10 @@ class Library:
         """The files of a stored adapter."""
         return OpenedSource({n: _door(self._objects.open, d) for n, d in stored.files.items()})
 
+    def object_of(self, stored: StoredAdapter) -> Path:
+        """Where the workspace keeps the first of an adapter's files."""
+        return self._objects.path(next(iter(stored.files.values())))
+
     def update_adapter(
         self,
         digest: Digest,
@@ -107,24 +108,24 @@ class Library:
             "license": license,
         }
         fields = cast("dict[str, Any]", {k: v for k, v in given.items() if v is not None})
-        stored = msgspec.structs.replace(self.adapter(digest), **fields)
+        stored = msgspec.structs.replace(self._listed_adapter(digest), **fields)
         self._catalog.put_adapter(stored)
         return Outcome(stored, Changes(adapters=frozenset({digest})))
 
     def rename_base(self, digest: Digest, name: str) -> Outcome[StoredBase]:
         """Give a base another name. Raises `NotFound`, `NameTaken`."""
-        stored = msgspec.structs.replace(self.base(digest), name=clean_name(name))
+        stored = msgspec.structs.replace(self._listed_base(digest), name=clean_name(name))
         self._catalog.put_base(stored)
         return Outcome(stored, Changes(bases=frozenset({digest})))
 
     def forget_adapter(self, digest: Digest) -> Changes:
         """Take an adapter out of the library. Raises `NotFound`."""
-        self._catalog.remove(self.adapter(digest))
+        self._catalog.remove(self._listed_adapter(digest))
         return Changes(adapters=frozenset({digest}))
 
     def forget_base(self, digest: Digest) -> Changes:
         """Take a base out of the library. Raises `NotFound`."""
-        self._catalog.remove(self.base(digest))
+        self._catalog.remove(self._listed_base(digest))
         return Changes(bases=frozenset({digest}))
 
     def take_back(self, stored: StoredBase | StoredAdapter) -> None:
@@ -136,6 +137,16 @@ class Library:
             needed = {digest for other in others for digest in other.objects}
             for digest in stored.objects - needed:
                 self._objects.remove(digest)
+
+    def _listed_base(self, digest: Digest) -> StoredBase:
+        return self._catalog.base(digest) or _missing("base", digest)
+
+    def _listed_adapter(self, digest: Digest) -> StoredAdapter:
+        return self._catalog.adapter(digest) or _missing("adapter", digest)
+
+
+def _missing(kind: str, digest: Digest) -> NoReturn:
+    raise NotFound(f"The {kind} {short(digest)} is not in this workspace. Import it.")
 
 
 def _clean_tags(tags: Sequence[str]) -> tuple[str, ...]:

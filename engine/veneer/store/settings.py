@@ -30,15 +30,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     What the newest `keep_generations` need stays when it is removed from the library.
     `kv_budget` and `adapters_budget` are for what is kept in memory to switch back fast.
-    `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `on_switch` says
-    what a switch does to an answer that is being written. With `require_signature` only what a
-    trusted key has signed is activated.
+    `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `lane` says how
+    adapters reach the arithmetic, see `compose.lanes`. `on_switch` says what a switch does to an
+    answer that is being written. With `require_signature` only what a trusted key has signed is
+    activated. What appears in the `watched` folders is imported.
     """
 
     n_ctx: Annotated[int, Meta(ge=64, le=1 << 24)] = 4096
     n_threads: Annotated[int, Meta(ge=1, le=1024)] = msgspec.field(default_factory=default_threads)
     n_gpu_layers: Annotated[int, Meta(ge=0, le=10_000)] = 0
     type_kv: Literal["f16", "f32", "q8_0"] = "f16"
+    lane: Literal["auto", "stock", "overlay"] = "auto"
     memory_budget: _Bytes = 0
     kv_budget: _Bytes = 256 << 20
     kv_disk_budget: _Bytes = 0
@@ -47,6 +49,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     require_signature: bool = False
     keep_generations: Annotated[int, Meta(ge=1, le=1_000_000)] = 50
     theme: Theme = "system"
+    watched: tuple[str, ...] = ()
 
 
 class SettingsShelf:

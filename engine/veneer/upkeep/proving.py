@@ -132,20 +132,29 @@ class Prover:
             verdict = Verdict(kind="base", id=base.digest, name=base.name)
             yield _ran(verdict, base, wrong, partial(run, base, ()))
         for adapter in subject.adapters:
-            verdict = Verdict(kind="adapter", id=adapter.digest, name=adapter.name)
-            on = self._base_for(adapter, subject)
-            if isinstance(on, str):
-                yield _failed(verdict, wrong) or msgspec.structs.replace(verdict, message=on)
-            else:
-                scale = adapter.default_scale or 1.0
-                yield _ran(verdict, on, wrong, partial(run, on, ((adapter, scale),)))
-        if (whole := subject.composition) is not None:
-            name = whole.name or short(whole.id)
-            verdict = Verdict(kind="composition", id=whole.id, name=name)
-            scales = [adapter.scale for adapter in whole.manifest.composition.adapters]
-            pairs = tuple(zip(subject.adapters, scales, strict=True))
-            (base,) = subject.bases
-            yield _ran(verdict, base, wrong, partial(run, base, pairs))
+            yield self._of_adapter(adapter, subject, wrong, run)
+        if subject.composition is not None:
+            yield self._of_whole(subject.composition, subject, wrong, run)
+
+    def _of_adapter(
+        self, adapter: StoredAdapter, subject: Subject, wrong: dict[Digest, VeneerError], run: Run
+    ) -> Verdict:
+        verdict = Verdict(kind="adapter", id=adapter.digest, name=adapter.name)
+        on = self._base_for(adapter, subject)
+        if isinstance(on, str):
+            return _failed(verdict, wrong) or msgspec.structs.replace(verdict, message=on)
+        # At strength 0 it is off, and would do nothing.
+        pairs = ((adapter, adapter.default_scale or 1.0),)
+        return _ran(verdict, on, wrong, partial(run, on, pairs))
+
+    def _of_whole(
+        self, whole: Composition, subject: Subject, wrong: dict[Digest, VeneerError], run: Run
+    ) -> Verdict:
+        verdict = Verdict(kind="composition", id=whole.id, name=whole.name or short(whole.id))
+        scales = [adapter.scale for adapter in whole.manifest.composition.adapters]
+        pairs = tuple(zip(subject.adapters, scales, strict=True))
+        (base,) = subject.bases
+        return _ran(verdict, base, wrong, partial(run, base, pairs))
 
     def _base_for(self, adapter: StoredAdapter, subject: Subject) -> StoredBase | str:
         """The base to run an adapter on: the stack's, or the surest one; or why there is none."""

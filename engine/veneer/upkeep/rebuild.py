@@ -65,10 +65,16 @@ def require_database(fs: Fs, layout: Layout) -> None:
 
 
 def needs_rebuilding(fs: Fs, layout: Layout) -> bool:
-    """Whether the database is gone, or SQLite finds it damaged. Raises `WorkspaceTooNew`."""
+    """Whether the database is gone, SQLite finds it damaged, or rows cannot be read.
+
+    Raises `WorkspaceTooNew`.
+    """
     try:
         require_database(fs, layout)
         with closing(Database(layout.database, writable=True)) as database:
+            catalog = Catalog(database)
+            for look in (catalog.bases, catalog.adapters, catalog.removed):
+                look()
             return bool(database.problems())
     except CatalogDamaged:
         return True
@@ -134,7 +140,7 @@ def _completed(
     """Add from the files what the old database did not tell."""
     catalog, objects = Catalog(database), Objects(fs, layout)
     adopted: tuple[Digest, ...] = ()
-    if not {"bases", "adapters"} <= salvaged.complete:
+    if catalog.drop_unreadable() or not {"bases", "adapters"} <= salvaged.complete:
         hashing = Hashing(fs, layout, cancel)
         adopted = Adopter(fs, layout, catalog, objects, hashing).adopt()
     stacks = Stacks(fs, layout, database, tool)

@@ -107,16 +107,16 @@ class Marker:
         return tuple(n.name for n in self.stacks.named() if n.digest == composition and n.name)
 
     def _forms(self, stored: list[StoredBase | StoredAdapter]) -> Iterator[Path]:
-        bases = {
-            (s.base.architecture_id, s.base.layout) for s in stored if isinstance(s, StoredBase)
-        }
+        bases = [each for each in stored if isinstance(each, StoredBase)]
         for adapter in stored:
             if isinstance(adapter, StoredAdapter):
-                yield from (self.forms.path(adapter.digest, *base) for base in bases)
+                for base in bases:
+                    yield from self.forms.places(adapter, base)
 
     def _planned(self) -> Iterator[Path]:
         plan = self.running.plan
-        paths = [Path(adapter.path) for adapter in plan.adapters] if plan is not None else []
+        adapters = plan.adapters if plan is not None else ()
+        paths = [Path(file) for a in adapters for file in (a.path, a.gains) if file]
         yield from (path for path in paths if path.is_relative_to(self.layout.root))
 
 

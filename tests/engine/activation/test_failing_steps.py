@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from gguf import GGUFReader
@@ -13,11 +14,16 @@ from safetensors.numpy import load_file, save_file
 from tests.engine.adapters import tiny
 from tests.engine.faults import FaultyFs
 from veneer import Workspace
+from veneer.activation.admission import estimate
+from veneer.activation.running import context_of
 from veneer.errors import (
+    AdapterInert,
     Cancelled,
     Damaged,
     DiskFull,
+    Incompatible,
     NonFinite,
+    OverBudget,
     RuntimeCrashed,
     RuntimeRefused,
     StoreError,
@@ -66,20 +72,61 @@ def test_a_file_that_is_not_what_it_was_names_its_adapter(
     assert error.digest == workspace.library.find_adapter("pirate").digest
 
 
-def test_results_that_are_no_numbers_name_their_adapter(
-    workspace: Workspace, adapter_paths: dict[str, Path], tmp_path: Path
-):
-    huge = tmp_path / "huge"
-    huge.mkdir()
-    source = adapter_paths["pirate"]
-    (huge / "adapter_config.json").write_bytes((source / "adapter_config.json").read_bytes())
+def import_edited(
+    workspace: Workspace, source: Path, folder: Path, edit: Callable[[str, np.ndarray], np.ndarray]
+) -> str:
+    """Import an adapter of which every tensor was edited; gives the stack and adapter's name."""
+    folder.mkdir()
+    (folder / "adapter_config.json").write_bytes((source / "adapter_config.json").read_bytes())
     tensors = load_file(source / "adapter_model.safetensors")
-    grown = {k: v.astype(np.float32) * np.float32(1e30) for k, v in tensors.items()}
-    save_file(grown, huge / "adapter_model.safetensors")
-    workspace.import_path(huge)
-    workspace.compose("smol", [("huge", 1.0)], name="endless")
-    error = fails(workspace, "endless", NonFinite, "stage")
-    assert error.digest == workspace.library.find_adapter("huge").digest
+    edited = {name: edit(name, tensor) for name, tensor in tensors.items()}
+    save_file(edited, folder / "adapter_model.safetensors")
+    workspace.import_path(folder)
+    workspace.compose("smol", [(folder.name, 1.0)], name=folder.name)
+    return folder.name
+
+
+def emptied(name: str, tensor: np.ndarray) -> np.ndarray:
+    return tensor * 0 if "lora_B" in name else tensor
+
+
+def grown(name: str, tensor: np.ndarray) -> np.ndarray:
+    return tensor.astype(np.float32) * np.float32(1e30)
+
+
+def widened(name: str, tensor: np.ndarray) -> np.ndarray:
+    return np.ones((8, 896), np.float16) if "lora_A" in name else tensor
+
+
+@pytest.mark.parametrize(
+    ("edit", "error", "step", "words"),
+    [
+        (widened, Incompatible, "validate", "“edited” cannot be applied to “smol”"),
+        (emptied, AdapterInert, "stage", "“edited” at strength 1 changes nothing"),
+        (grown, NonFinite, "stage", "“edited”"),
+    ],
+    ids=["incompatible", "inert", "not finite"],
+)
+def test_an_adapter_that_must_not_run_is_named(
+    workspace: Workspace,
+    adapter_paths: dict[str, Path],
+    tmp_path: Path,
+    edit: Callable[[str, np.ndarray], np.ndarray],
+    error: type[VeneerError],
+    step: str,
+    words: str,
+):
+    stack = import_edited(workspace, adapter_paths["pirate"], tmp_path / "edited", edit)
+    failed = fails(workspace, f"composition:{stack}", error, step)
+    assert words in failed.message
+    assert failed.digest == workspace.library.find_adapter("edited").digest
+
+
+def test_a_composition_over_the_budget_is_told_with_the_table(workspace: Workspace):
+    alone = estimate(workspace.library.find_base("smol"), (), context_of(workspace.settings)).total
+    workspace.change_settings(msgspec.structs.replace(workspace.settings, memory_budget=alone + 1))
+    failed = fails(workspace, "pirates", OverBudget, "admit")
+    assert "base 94 MiB" in failed.message
 
 
 def test_a_base_with_a_weight_that_is_no_number(workspace: Workspace, tmp_path: Path):
@@ -140,6 +187,7 @@ def test_a_worker_out_of_memory(workspace: Workspace):
 
 def test_cancelled_while_staging(workspace: Workspace, monkeypatch: pytest.MonkeyPatch):
     workspace.activate("plain")
+    before = workspace.logits(IDS)
     cancel = CancelToken()
     advance = workspace.journal.advance
 
@@ -153,3 +201,4 @@ def test_cancelled_while_staging(workspace: Workspace, monkeypatch: pytest.Monke
         workspace.activate("both", cancel=cancel)
     assert caught.value.step in {"stage", "commit"}
     assert workspace.journal.all()[0].state == "ABORTED"
+    np.testing.assert_array_equal(workspace.logits(IDS), before)

@@ -79,23 +79,38 @@ def test_kinds():
     [
         (DORA, "k_proj has a DoRA magnitude, which needs the overlay lane."),
         (LORA_BIAS, "q_proj has a trained bias beside its LoRA, which needs the overlay lane."),
-        (BIASES, "has a trained bias in place of the base's, which needs"),
         (SAVED, "lm_head is replaced whole, which needs the overlay lane."),
         (RETRAINED, "embed_tokens has retrained tokens, which needs the overlay lane."),
-        (files({}, alora_invocation_tokens=[3]), "from its invocation tokens on and not before"),
     ],
 )
-def test_is_refused_whole_and_in_words(source, reason):
+def test_fits_and_is_kept_from_the_stock_lane_in_words(source, reason):
     base = read_base(tiny.base_file())
     adapter = read_adapter(source)
     report = check(adapter, base)
-    assert not report.ok
-    assert {problem.code for problem in report.problems} == {"NEEDS_OVERLAY"}
-    assert reason in report.problems[0].message
+    assert report.ok
+    assert {problem.code for problem in report.beyond_stock} == {"NEEDS_OVERLAY"}
+    assert reason in report.beyond_stock[0].message
     out = io.BytesIO()
     with pytest.raises(Incompatible, match="overlay lane"):
         write_runtime_form(adapter, source, base, out)
     assert out.getvalue() == b""
+
+
+def test_a_bias_fits_where_the_base_has_one():
+    adapter = read_adapter(BIASES)
+    (problem,) = check(adapter, read_base(tiny.base_file())).problems
+    assert problem.code == "MISSING_TENSOR"
+    assert problem.message.endswith("q_proj has a bias, and in this base it has none.")
+    biased = read_base(tiny.base_file(shapes={"blk.0.attn_q.bias": (16,)}))
+    (waits,) = check(adapter, biased).beyond_stock
+    assert "has a trained bias in place of the base's, which needs" in waits.message
+
+
+def test_an_activated_lora_is_refused():
+    source = files({}, alora_invocation_tokens=[3])
+    (problem,) = check(read_adapter(source), read_base(tiny.base_file())).problems
+    assert problem.code == "NOT_EXECUTED"
+    assert "from its invocation tokens on and not before" in problem.message
 
 
 def test_a_token_beyond_the_vocabulary():

@@ -48,9 +48,10 @@ def test_reads_what_the_document_describes():
         np.testing.assert_array_equal(contents.read(f"{Q0}.values"), [0.5, -1.0, 2.0])
 
 
-def test_it_is_kept_and_refused_until_something_runs_it():
+def test_it_fits_and_is_beyond_the_stock_lane():
     report = check(read_adapter(sparse()), read_base(tiny.base_file()))
-    assert [problem.code for problem in report.problems] == ["NEEDS_OVERLAY"]
+    assert report.ok
+    assert [problem.code for problem in report.beyond_stock] == ["NEEDS_OVERLAY"]
 
 
 def test_zeros_change_nothing():

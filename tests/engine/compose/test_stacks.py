@@ -107,3 +107,10 @@ def test_a_stack_is_saved_under_another_name(workspace: Workspace):
     with pytest.raises(NameTaken):
         workspace.compose("smol", [("pirate", 0.25)], name="both", was="sailors")
     assert {c.name: c.id for c in workspace.stacks.saved()} == saved
+
+
+def test_composing_again_heals_a_manifest_that_nobody_has_found_out_yet(workspace: Workspace):
+    path = manifest_of(workspace, "pirates")
+    cut_short(path)
+    workspace.compose("smol", [("pirate", 1.0)], name="pirates")
+    assert workspace.stacks.find("pirates").manifest.envelope.name == "pirates"

@@ -16,7 +16,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all o
 
 @linux
 def test_the_worker_is_bounded_and_the_first_to_go(workspace: Workspace):
-    workspace.runtime_build()
+    workspace.runtime_offer()
     worker = psutil.Process(workspace._runtime.pid)
     machine = psutil.virtual_memory().total + psutil.swap_memory().total
     assert worker.rlimit(psutil.RLIMIT_CORE) == (0, 0)

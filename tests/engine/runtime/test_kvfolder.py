@@ -20,6 +20,14 @@ def folder(tmp_path: Path) -> KvFolder:
     return KvFolder(RealFs(), tmp_path, 10_000)
 
 
+def test_what_is_not_its_own_stays(tmp_path: Path):
+    mine, half, other = (tmp_path / name for name in ("a-b.kv", "x.part", "thesis.txt"))
+    for path in (mine, half, other):
+        path.write_bytes(b"x" * 100)
+    KvFolder(RealFs(), tmp_path, 0)
+    assert [*tmp_path.iterdir()] == [other]
+
+
 def test_a_sequence_comes_back_for_its_own_execution_and_tokens_only(folder: KvFolder):
     folder.keep(X, STATE)
     assert folder.longest_prefix(X, NEXT) == STATE

@@ -1,3 +1,4 @@
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -102,3 +103,28 @@ def test_taking_back_an_import_undoes_it_and_nothing_before_it(
     with pytest.raises(NotFound):
         workspace.library.adapter(removed.digest)
     assert object_files(workspace.root) == after
+
+
+def test_what_was_removed_is_not_brought_back_by_a_late_note(workspace: Workspace):
+    json = workspace.library.find_adapter("json").digest
+    workspace.forget("objects")
+    workspace.forget("json")
+    for change in (
+        lambda: workspace.library.update_adapter(json, notes="typed before it went"),
+        lambda: workspace.library.forget_adapter(json),
+    ):
+        with pytest.raises(NotFound):
+            change()
+    assert [a.name for a in workspace.library.adapters()] == ["pirate", "terse"]
+
+
+def test_a_place_is_where_it_came_from_or_where_it_is_kept(
+    workspace: Workspace, stranger: Path, base_path: Path
+):
+    assert workspace.location("smol") == base_path
+    workspace.import_path(stranger)
+    assert workspace.location("stranger") == stranger
+    shutil.rmtree(stranger)
+    kept = workspace.location("stranger")
+    assert kept.is_relative_to(workspace.root / "objects")
+    assert kept.is_file()

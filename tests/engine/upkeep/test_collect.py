@@ -9,6 +9,7 @@ import pytest
 
 from tests.engine.damage import cut_short, manifest_of, object_files
 from veneer import Workspace
+from veneer.compose.forms import Forms
 from veneer.errors import NotFound, StoreError
 from veneer.store.fs import RealFs
 from veneer.upkeep.collect import Collected
@@ -161,7 +162,9 @@ def test_a_manifest_that_was_given_up_and_is_there_again_is_a_root(
     assert collect(workspace, grace=NO_GRACE).plan.swept == ()
 
 
-def test_derived_forms_go_and_those_of_the_library_and_of_what_runs_stay(workspace: Workspace):
+def test_derived_forms_go_and_those_of_the_library_and_of_what_runs_stay(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
     workspace.activate("pirates")
     (form,) = (workspace.root / "derived").iterdir()
     (workspace.root / "derived" / "old.gguf").write_bytes(b"old")
@@ -176,6 +179,14 @@ def test_derived_forms_go_and_those_of_the_library_and_of_what_runs_stay(workspa
     workspace.library.forget_adapter(pirate)
     collect(workspace, grace=NO_GRACE)
     assert form.exists()
+    # As a form that only this plan knows of.
+    other = workspace.root / "derived" / "other.gguf"
+    monkeypatch.setattr(Forms, "places", lambda forms, *of: (other,))
+    collect(workspace, grace=NO_GRACE)
+    assert form.exists()
+    workspace.activator.stop()
+    collect(workspace, grace=NO_GRACE)
+    assert not form.exists()
     assert (workspace.root / "kv" / "talk.kv").exists()
     assert (workspace.root / "quarantine" / "kept").exists()
 

@@ -1,13 +1,15 @@
 """A database that is damaged or gone: nothing is made up, nothing is lost, the rest comes back."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.engine.damage import quarantined
+from tests.engine.faults import FaultyFs
 from veneer import Workspace
-from veneer.errors import CatalogDamaged
+from veneer.errors import CatalogDamaged, StoreError
 from veneer.identity import short
 
 DATABASE = "veneer.db"
@@ -123,6 +125,55 @@ def test_a_log_beside_what_is_no_database_is_kept_with_it(root: Path):
     rebuilt = Workspace.rebuild(root)
     assert rebuilt is not None
     assert quarantined(root) == [DATABASE, f"{DATABASE}-wal"]
+    assert not (root / f"{DATABASE}-wal").exists()
     assert (root / "quarantine" / f"{DATABASE}-wal").read_bytes() == b"a log"
     with Workspace.open(root) as again:
         assert names(again)["stacks"] == ["both", "objects", "pirates", "plain"]
+
+
+@pytest.mark.parametrize("column", ["record", "files"])
+def test_a_row_that_cannot_be_read_is_made_anew_from_the_files(root: Path, column: str):
+    with Workspace.open(root) as workspace:
+        pirate = workspace.library.find_adapter("pirate")
+        with workspace.journal._database.transaction() as connection:
+            connection.execute(
+                f"UPDATE adapters SET {column} = replace({column}, '{{', '[') WHERE name = 'pirate'"
+            )
+        for look in (workspace.library.adapters, workspace.fsck, workspace.gc):
+            with pytest.raises(CatalogDamaged, match=r"a row that cannot be read .*fsck --repair"):
+                look()
+    rebuilt = Workspace.rebuild(root)
+    assert rebuilt is not None
+    assert rebuilt.adopted == (pirate.digest,)
+    with Workspace.open(root) as again:
+        assert again.library.adapter(pirate.digest).adapter == pirate.adapter
+        assert names(again)["adapters"] == sorted(
+            ["json", "terse", f"adapter-{short(pirate.digest)}"]
+        )
+        assert again.fsck().value.findings == ()
+
+
+@pytest.mark.parametrize("operation", ["create", "write", "sync", "replace", "sync_dir"])
+def test_until_its_last_step_nothing_has_changed(tmp_path: Path, operation: str):
+    """Fail at each call of an operation in turn, until a run meets no fault."""
+    for nth in range(1, 20):
+        root = tmp_path / str(nth)
+        with Workspace.open(root) as workspace:
+            workspace.history.create("A conversation")
+        overwrite_the_header(root / DATABASE)
+        before = (root / DATABASE).read_bytes()
+        fs = FaultyFs(operation, nth, errno.EIO)
+        try:
+            Workspace.rebuild(root, fs=fs)
+        except StoreError:
+            assert fs.reached
+            there = (root / DATABASE).read_bytes()
+            assert there == before or there.startswith(b"SQLite format 3")
+            assert list((root / "tmp").iterdir()) == []
+            Workspace.rebuild(root)
+        with Workspace.open(root) as again:
+            assert again.fsck().value.findings == ()
+        if not fs.reached:
+            assert nth > 2
+            return
+    raise AssertionError("there was always a fault")

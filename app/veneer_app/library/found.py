@@ -1,0 +1,43 @@
+"""Which rows of the Library are shown: those with the words, of the kind, that fit as asked."""
+
+from typing import Literal
+
+from veneer_app.library.rows import LibraryRow
+from veneer_app.parts.table import Found, Index, Table
+
+Fit = Literal["all", "fits", "unsure", "refused"]
+
+
+class LibraryFound(Found):
+    """Each row's words were put together when it was read, so that typing stays fast."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__(table)
+        self._table = table
+        self._words: tuple[str, ...] = ()
+        self._kind = ""
+        self._fit: Fit = "all"
+
+    def search(self, text: str) -> None:
+        """Show what has all of these words in its name, kind, tags, notes or what it is for."""
+        self._words = tuple(text.casefold().split())
+        self.invalidate()
+
+    def show_kind(self, kind: str) -> None:
+        """Show one kind; "" shows all of them."""
+        self._kind = kind
+        self.invalidate()
+
+    def show_fit(self, fit: Fit) -> None:
+        """Show adapters by how they fit the chosen base. Bases are shown with all only."""
+        self._fit = fit
+        self.invalidate()
+
+    def filterAcceptsRow(self, row: int, parent: Index) -> bool:  # noqa: N802
+        """Whether a row is shown."""
+        shown: LibraryRow = self._table.rows[row]
+        if self._kind and shown.kind_key != self._kind:
+            return False
+        if self._fit != "all" and shown.fit != self._fit:
+            return False
+        return all(word in shown.words for word in self._words)
