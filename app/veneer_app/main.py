@@ -4,6 +4,7 @@ If another window has the workspace, that one is brought to the front instead, w
 While it is open, the window carries out what the command line asks of its workspace.
 """
 
+import gc
 import sys
 from pathlib import Path
 
@@ -39,7 +40,18 @@ def open_window(root: Path, files: tuple[Path, ...] = ()) -> int:
         with serve(workspace, window.operations.announce, window.come_to_front):
             window.show()
             window.import_paths(files)
+            freeze_what_stays()
             return application.exec()
+
+
+def freeze_what_stays() -> None:
+    """Keep the garbage collector from what is there for good.
+
+    Going through all of the window's modules and widgets takes it longer than a frame, and would
+    be seen as a stutter in the middle of an answer.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def ensure_application() -> QtWidgets.QApplication:
