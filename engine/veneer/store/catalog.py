@@ -30,6 +30,12 @@ def _described(record: str) -> Base:
     return msgspec.json.decode(record, type=Base)
 
 
+@lru_cache(maxsize=4096)
+def _read(record: str) -> Adapter:
+    """Kept, so that views of thousands of adapters share them and do not read each anew."""
+    return msgspec.json.decode(record, type=Adapter)
+
+
 def _base(row: Row) -> StoredBase:
     return StoredBase(
         digest=row["digest"],
@@ -47,7 +53,7 @@ def _adapter(row: Row) -> StoredAdapter:
         name=row["name"],
         files=msgspec.json.decode(row["files"], type=dict[str, Digest]),
         size=row["size"],
-        adapter=msgspec.json.decode(row["record"], type=Adapter),
+        adapter=_read(row["record"]),
         added_at=row["added_at"],
         default_scale=row["default_scale"],
         trigger_text=row["trigger_text"],
