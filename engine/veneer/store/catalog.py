@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from veneer.adapters.base import Base
-from veneer.adapters.model import Adapter
+from veneer.adapters.model import Adapter, Target
 from veneer.errors import NameTaken
 from veneer.identity import Digest
 from veneer.store.database import Database, Row, now
@@ -33,7 +33,14 @@ def _described(record: str) -> Base:
 @lru_cache(maxsize=4096)
 def _read(record: str) -> Adapter:
     """Kept, so that views of thousands of adapters share them and do not read each anew."""
-    return msgspec.json.decode(record, type=Adapter)
+    adapter = msgspec.json.decode(record, type=Adapter)
+    return msgspec.structs.replace(adapter, targets=_shared(adapter.targets))
+
+
+@lru_cache(maxsize=256)
+def _shared(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    """The same targets as those of another adapter, if it has the same, as siblings do."""
+    return targets
 
 
 def _base(row: Row) -> StoredBase:
