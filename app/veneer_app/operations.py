@@ -122,11 +122,10 @@ class Operations(QtCore.QObject):
         task = Task(self)
         if not self._closed:
             self._tasks.add(task)
-            submit = partial(pool.submit, self._run, task, work)
             if self._held is None:
-                submit()
+                pool.submit(self._run, task, work)
             else:
-                self._held.append(submit)
+                self._held.append(lambda: pool.submit(self._run, task, work))
         return task
 
     def _run(self, task: Task, work: Change) -> None:
