@@ -12,7 +12,7 @@ from veneer.cli.run import serve
 from veneer.control.client import raise_window
 from veneer.errors import VeneerError, WorkspaceBusy
 from veneer.workspace import Workspace
-from veneer_app import bugs, text
+from veneer_app import bugs, languages, text
 from veneer_app.qt import Qt, QtWidgets
 from veneer_app.theme import icons
 from veneer_app.theme.apply import Theme
@@ -36,6 +36,7 @@ def open_window(root: Path, files: tuple[Path, ...] = ()) -> int:
         say_why_not(error).exec()
         return 1
     with workspace:
+        languages.use(application, workspace.settings.language)
         window = MainWindow(workspace, theme)
         with serve(workspace, window.operations.announce, window.come_to_front):
             window.show()

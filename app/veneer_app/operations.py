@@ -59,9 +59,19 @@ class Operations(QtCore.QObject):
         self._reads = ThreadPoolExecutor(_READERS, "veneer-read")
         self._answers = ThreadPoolExecutor(1, "veneer-answer")
         self._tasks: set[Task] = set()
+        self._held: list[Callable[[], object]] | None = []
         self._closed = False
         self._arrived.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         workspace.activator.on_changes = self.announce
+
+    def begin(self) -> None:
+        """Carry out what was asked for until now, and everything later at once.
+
+        What views ask for while they are made would only take the time of making them.
+        """
+        held, self._held = self._held or [], None
+        for submit in held:
+            submit()
 
     @property
     def idle(self) -> bool:
@@ -112,7 +122,10 @@ class Operations(QtCore.QObject):
         task = Task(self)
         if not self._closed:
             self._tasks.add(task)
-            pool.submit(self._run, task, work)
+            if self._held is None:
+                pool.submit(self._run, task, work)
+            else:
+                self._held.append(lambda: pool.submit(self._run, task, work))
         return task
 
     def _run(self, task: Task, work: Change) -> None:

@@ -27,7 +27,7 @@ from veneer_app.parts.ask import confirm
 from veneer_app.parts.controls import column, row
 from veneer_app.parts.keys import key
 from veneer_app.parts.notices import NoticeBar
-from veneer_app.qt import Qt, QtGui, QtWidgets
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.services import Services
 from veneer_app.settings.about import show_about
 from veneer_app.settings.log import show_log
@@ -61,6 +61,8 @@ class MainWindow(QtWidgets.QMainWindow):
         self.chat.composer.setFocus()
         self.operations.read(lambda ws: ws.settings, self._apply)
         self._tell_recovery(workspace)
+        # After what is waiting already, the first painting among it.
+        QtCore.QTimer.singleShot(0, self.operations, self.operations.begin)
 
     def go(self, number: int) -> None:
         """Show a place."""

@@ -7,6 +7,7 @@ import msgspec
 
 from veneer.store.settings import Settings
 from veneer.workspace import Workspace
+from veneer_app import languages
 from veneer_app.operations import Latest
 from veneer_app.parts.controls import Elided, button, column, frame, label, row, scrolled
 from veneer_app.qt import QtWidgets
@@ -112,7 +113,11 @@ class SettingsPlace(QtWidgets.QWidget):
             (self.tr("Light"), "light"),
             (self.tr("Dark"), "dark"),
         ]
-        return (one_of("theme", self.tr("Theme"), modes),)
+        spoken = [(self.tr("Like the system"), "system"), *languages.known()]
+        return (
+            one_of("theme", self.tr("Theme"), modes),
+            one_of("language", self.tr("Language (from the next start)"), spoken),
+        )
 
     def _arrange(self) -> None:
         cards = column(label(self.tr("Settings"), "title"), spacing=16)

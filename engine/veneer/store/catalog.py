@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from veneer.adapters.base import Base
-from veneer.adapters.model import Adapter
+from veneer.adapters.model import Adapter, Target
 from veneer.errors import NameTaken
 from veneer.identity import Digest
 from veneer.store.database import Database, Row, now
@@ -28,6 +28,19 @@ _GONE = "digest NOT IN (SELECT digest FROM adapters UNION SELECT digest FROM bas
 def _described(record: str) -> Base:
     """Kept, since every switch asks for its base several times, and it is a long read."""
     return msgspec.json.decode(record, type=Base)
+
+
+@lru_cache(maxsize=4096)
+def _read(record: str) -> Adapter:
+    """Kept, so that views of thousands of adapters share them and do not read each anew."""
+    adapter = msgspec.json.decode(record, type=Adapter)
+    return msgspec.structs.replace(adapter, targets=_shared(adapter.targets))
+
+
+@lru_cache(maxsize=256)
+def _shared(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+    """The same targets as those of another adapter, if it has the same, as siblings do."""
+    return targets
 
 
 def _base(row: Row) -> StoredBase:
@@ -47,7 +60,7 @@ def _adapter(row: Row) -> StoredAdapter:
         name=row["name"],
         files=msgspec.json.decode(row["files"], type=dict[str, Digest]),
         size=row["size"],
-        adapter=msgspec.json.decode(row["record"], type=Adapter),
+        adapter=_read(row["record"]),
         added_at=row["added_at"],
         default_scale=row["default_scale"],
         trigger_text=row["trigger_text"],

@@ -34,6 +34,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     adapters reach the arithmetic, see `compose.lanes`. `on_switch` says what a switch does to an
     answer that is being written. With `require_signature` only what a trusted key has signed is
     activated. What appears in the `watched` folders is imported.
+    `language` is a code such as "de"; "system" means the system's.
     """
 
     n_ctx: Annotated[int, Meta(ge=64, le=1 << 24)] = 4096
@@ -49,6 +50,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     require_signature: bool = False
     keep_generations: Annotated[int, Meta(ge=1, le=1_000_000)] = 50
     theme: Theme = "system"
+    language: Annotated[str, Meta(min_length=1, max_length=20)] = "system"
     watched: tuple[str, ...] = ()
 
 
