@@ -219,7 +219,7 @@ def test_a_sparse_delta(
         shape = tuple(model.get_submodule(module).weight.shape)
         delta = np.where(rng.random(shape) < 0.01, rng.standard_normal(shape) * 0.2, 0)
         deltas[module] = torch.tensor(delta.astype(np.float32))
-        indices = np.argwhere(delta).astype(np.int32)
+        indices = np.ascontiguousarray(np.argwhere(delta), np.int32)
         arrays[f"{module}.indices"] = indices
         arrays[f"{module}.values"] = delta[tuple(indices.T)].astype(np.float32)
         shapes[module] = shape

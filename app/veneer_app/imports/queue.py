@@ -9,8 +9,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Literal
 
-from veneer.errors import Cancelled
+from veneer.errors import Cancelled, VeneerError
 from veneer.store.importing import Imported
+from veneer.workspace import Workspace
 from veneer_app import text
 from veneer_app.operations import Operations, Task
 from veneer_app.qt import QtCore, Signal
@@ -62,10 +63,10 @@ class ImportQueue(QtCore.QObject):
 
     def add(self, paths: Sequence[Path], then: Callable[[Imported], object] | None = None) -> None:
         """Import each path, or what is in it; `then` is told of each that succeeded."""
-        for path in paths:
-            self._operations.read(
-                lambda ws, path=path: ws.importable(path), lambda found: self._start(found, then)
-            )
+        self._operations.read(
+            lambda ws: [found for path in paths for found in _inside(ws, path)],
+            lambda found: self._start(found, then),
+        )
 
     def cancel(self, number: int) -> None:
         """Stop one import. Nothing of it stays."""
@@ -137,3 +138,11 @@ class ImportQueue(QtCore.QObject):
     def _put(self, item: ImportItem) -> None:
         self._items[item.number] = item
         self.updated.emit(item)
+
+
+def _inside(workspace: Workspace, path: Path) -> tuple[Path, ...]:
+    try:
+        return workspace.importable(path)
+    except VeneerError:
+        # Importing it tells why.
+        return (path,)

@@ -75,13 +75,19 @@ def _rows(adapter: Adapter, base: Base, target: Target) -> Found:
     if wrong is not None:
         return wrong
     roles: tuple[Role, ...] = ("embed",) if embeds(place) else ("product",)
-    if embeds(place) and base.tied_embeddings:
+    if embeds(place) and base.tied_embeddings and not _has_rows_of_the_head(adapter, base):
         # PEFT retrains the tokens of both ends where they share their weight.
         roles = ("embed", "product")
     apart = not embeds(place) and not base.tied_embeddings
     tensor = naming.OUTPUT_HEAD if apart else naming.TOKEN_EMBEDDING
     piece = Piece(tensor, 0, 0, base.n_vocab)
     return tuple(_placed(target, (piece,), role) for role in roles)
+
+
+def _has_rows_of_the_head(adapter: Adapter, base: Base) -> bool:
+    rows = [target for target in adapter.targets if target.operation == "rows"]
+    places = [lookup(adapter, base, target) for target in rows]
+    return any(place is not None and not embeds(place) for place in places)
 
 
 def _strange_tokens(base: Base, target: Target) -> Problem | None:

@@ -49,9 +49,9 @@ class Beside:
 
     def missing(self, found: Collection[tuple[str, str]]) -> str | None:
         """What the config lists and nothing among these (module, operation) is for."""
-        kept = [f".{module}." for module, op in found if op in ("bias", "replace")]
+        kept = [module for module, op in found if op in ("bias", "replace")]
         for name in self.modules_to_save:
-            if not any(f".{name}." in module for module in kept):
+            if not any(_lies_in(module, name) for module in kept):
                 return f"{name!r} (modules_to_save)"
         retrained = [module for module, op in found if op == "rows"]
         for end in self.tokens:
@@ -61,8 +61,7 @@ class Beside:
         return "biases (lora_bias)" if lacks_bias else None
 
     def _saves(self, module: str) -> bool:
-        # What is saved may be a block: all the modules in it are.
-        return any(f".{name}." in f".{module}." for name in self.modules_to_save)
+        return any(_lies_in(module, name) for name in self.modules_to_save)
 
 
 def read_beside(table: Mapping[str, Any]) -> Beside:
@@ -83,6 +82,15 @@ def _tokens(value: Any) -> Mapping[str, tuple[int, ...]]:
     field = "trainable_token_indices"
     named = values.table({field: value}, field) if isinstance(value, dict) else {_EMBEDDING: value}
     return {name: values.numbers(ids, field) for name, ids in named.items() if ids}
+
+
+def _lies_in(module: str, name: str) -> bool:
+    """Whether PEFT saves the module under this name: it, or a block that it is in, ends so.
+
+    "norm" means "input_layernorm" too.
+    """
+    parts = module.split(".")
+    return any(".".join(parts[: n + 1]).endswith(name) for n in range(len(parts)))
 
 
 def _ends(module: str, names: tuple[str, ...]) -> bool:

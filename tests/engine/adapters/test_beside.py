@@ -7,7 +7,7 @@ import pytest
 
 from tests.engine.adapters import tiny
 from veneer.adapters.base import read_base
-from veneer.adapters.compat import check
+from veneer.adapters.compat import check, placements
 from veneer.adapters.reading import read_adapter
 from veneer.adapters.runtime_form import write_runtime_form
 from veneer.errors import FormatError, Incompatible
@@ -65,6 +65,34 @@ def beside(source):
 )
 def test_is_kept_with_its_operation(source, kept):
     assert beside(source) == kept
+
+
+def test_a_name_to_save_is_the_end_of_a_name():
+    """PEFT saves every module whose name ends so, and all that is in it."""
+    norms = {
+        f"base_model.model.model.layers.0.{name}_layernorm.weight": np.ones(16, np.float32)
+        for name in ("input", "post_attention")
+    }
+    kept = beside(files(norms, modules_to_save=["norm"]))
+    assert [(module, operation) for module, operation, *_ in kept] == [
+        ("model.layers.0.input_layernorm", "replace"),
+        ("model.layers.0.post_attention_layernorm", "replace"),
+    ]
+
+
+def test_retrained_tokens_of_both_ends_of_a_tied_base_have_one_place_each():
+    head = TOKENS.replace("model.embed_tokens", "lm_head")
+    rows = {TOKENS: np.ones((2, 16), np.float32), head: np.ones((2, 16), np.float32)}
+    both = files(rows, trainable_token_indices={"embed_tokens": [5, 1], "lm_head": [5, 1]})
+    tied = read_base(tiny.base_file(tied=True))
+    assert check(read_adapter(both), tied).problems == ()
+    placed = [p for p in placements(read_adapter(both), tied) if p.target.operation == "rows"]
+    assert sorted((p.target.module, p.role) for p in placed) == [
+        ("lm_head", "product"),
+        ("model.embed_tokens", "embed"),
+    ]
+    alone = [p.role for p in placements(read_adapter(RETRAINED), tied) if p.target.tokens]
+    assert sorted(alone) == ["embed", "product"]
 
 
 def test_kinds():
