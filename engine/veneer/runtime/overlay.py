@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veneer.errors import OverlayOff, RuntimeRefused
+from veneer.runtime.overlay_selftest import wrong_product
 
 if TYPE_CHECKING:
     from veneer._overlay import Layout, Overlay, Plan
@@ -35,6 +36,9 @@ class OverlayLane:
             raise OverlayOff(
                 f"this llama.cpp cannot be told apart for certain ({error})."
             ) from error
+        wrong = wrong_product()
+        if wrong is not None:
+            raise OverlayOff(f"its arithmetic is wrong on this machine ({wrong}).")
         self.id = f"{OVERLAY_VERSION} {_overlay.kernels()}"
 
     def context(self, n_threads: int) -> "ContextOverlay":
