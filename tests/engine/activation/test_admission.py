@@ -29,7 +29,8 @@ def peak_bytes(pid: int) -> int:
         (2048, "q8_0", "both"),
         (4096, "f16", "both"),
         (8192, "f16", "pirates"),
-        (4096, "f32", "plain"),
+        # Small, since scores are held for F32 keys, and the more of them the fuller the context is.
+        (1024, "f32", "plain"),
     ],
 )
 def test_the_estimate_is_within_a_tenth_of_the_peak(
