@@ -171,7 +171,7 @@ def test_a_manifest_altered_on_disk_is_never_used(workspace: Workspace):
 
 def test_the_same_lora_as_peft_and_as_gguf_computes_the_same_bits(root: Path, tmp_path: Path):
     with Workspace.open(root) as workspace:
-        workspace.activate("pirates")
+        workspace.activate("pirates", lane="stock")
         as_peft = workspace.logits(IDS)
         (form,) = (root / "derived").iterdir()
         copy = tmp_path / "pirate-lora.gguf"
