@@ -46,7 +46,7 @@ class Settling:
     def __bool__(self) -> bool:
         return bool(self._restless)
 
-    def touch(self, entry: Path) -> None:
+    def notice(self, entry: Path) -> None:
         """Something about an entry changed."""
         self._restless.setdefault(entry, _Resting((), 0.0))
 
@@ -115,7 +115,7 @@ class Watcher:
 
     def _touch(self, entry: Path) -> None:
         with self._lock:
-            self._settling.touch(entry)
+            self._settling.notice(entry)
         self._wake.set()
 
     def _run(self) -> None:

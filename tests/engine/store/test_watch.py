@@ -15,7 +15,7 @@ ENTRY = Path("/watched/adapter")
 def test_what_still_changes_waits_until_it_rests():
     states: dict[Path, Signature] = {ENTRY: (("w", "1"),)}
     settling = Settling(quiet=2.0)
-    settling.touch(ENTRY)
+    settling.notice(ENTRY)
     assert settling.due(0.0, states.__getitem__) == []
     assert settling.due(1.9, states.__getitem__) == []
     states[ENTRY] = (("w", "2"),)
@@ -30,7 +30,7 @@ def test_the_same_state_is_handed_over_once_and_another_again():
     settling = Settling(quiet=1.0)
 
     def rest(start: float) -> list[Path]:
-        settling.touch(ENTRY)
+        settling.notice(ENTRY)
         return [e for at in (start, start + 1.0) for e in settling.due(at, states.__getitem__)]
 
     assert rest(0.0) == [ENTRY]
@@ -41,7 +41,7 @@ def test_the_same_state_is_handed_over_once_and_another_again():
 
 def test_what_went_away_is_forgotten():
     settling = Settling(quiet=1.0)
-    settling.touch(ENTRY)
+    settling.notice(ENTRY)
     assert settling.due(0.0, lambda entry: ()) == []
     assert not settling
 

@@ -193,7 +193,7 @@ def test_derived_forms_go_and_those_of_the_library_and_of_what_runs_stay(
 
 def test_a_form_that_is_gone_is_made_again(workspace: Workspace):
     base, pirate = workspace.library.find_base("smol"), workspace.library.find_adapter("pirate")
-    form = workspace._compiler._forms.ensure(pirate, base)
+    form = workspace._compiler._forms.overlay(pirate, base)
     for stack in ("pirates", "both"):
         workspace.stacks.forget(stack)
     workspace.forget("pirate")
