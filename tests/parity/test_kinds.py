@@ -12,6 +12,7 @@ import torch
 from tests.parity.conftest import Report
 from tests.parity.models import TINY, VOCAB
 from veneer import Workspace
+from veneer.adapters.compat import CompatReport
 
 pytestmark = pytest.mark.parity
 IDS = tuple((7 * i + 3) % VOCAB for i in range(24))
@@ -25,15 +26,17 @@ PRODUCTS: dict[str, Any] = {
         init_r=4, target_r=2, total_step=10, lora_alpha=6, target_modules=LINEAR
     ),
 }
-NOT_YET: dict[str, Any] = {
+BEYOND_STOCK: dict[str, Any] = {
     "dora": peft.LoraConfig(r=4, target_modules=LINEAR, use_dora=True),
     "lora bias": peft.LoraConfig(r=4, target_modules=LINEAR, lora_bias=True),
     "modules_to_save": peft.LoraConfig(r=4, target_modules=LINEAR, modules_to_save=["lm_head"]),
     "tokens": peft.LoraConfig(r=4, target_modules=LINEAR, trainable_token_indices=[5, 9]),
+    "ia3": peft.IA3Config(target_modules=LINEAR, feedforward_modules=["down_proj"]),
+}
+IN_NO_LANE: dict[str, Any] = {
     "alora": peft.LoraConfig(
         r=4, target_modules=LINEAR, alora_invocation_tokens=[3, 4], task_type="CAUSAL_LM"
     ),
-    "ia3": peft.IA3Config(target_modules=LINEAR, feedforward_modules=["down_proj"]),
     "prompt": peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3),
     "prefix": peft.PrefixTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3),
 }
@@ -72,16 +75,28 @@ def test_products_as_peft_runs_them(kind: str, converted: Path, tmp_path: Path, 
     assert difference < 0.03
 
 
-@pytest.mark.parametrize("kind", NOT_YET)
-def test_what_peft_saves_is_kept_whole_and_refused_at_activation(
-    kind: str, converted: Path, tmp_path: Path
-):
-    _, saved = save(NOT_YET[kind], tmp_path / "adapter")
+def imported(config: Any, converted: Path, tmp_path: Path) -> CompatReport:
+    """The verdict on what PEFT saved, which is kept to the last number."""
+    _, saved = save(config, tmp_path / "adapter")
     with Workspace.open(tmp_path / "ws") as workspace:
         workspace.import_path(converted / "llama" / "base.gguf", name="base")
         done = workspace.import_path(tmp_path / "adapter", name="style").value
         adapter = workspace.library.adapter(done.id).adapter
         assert adapter.weights == sum(tensor.numel() for tensor in saved.values())
         assert sum(target.count for target in adapter.targets) == adapter.weights
-        report = workspace.check("style", "base")
-    assert {problem.code for problem in report.problems} == {"NEEDS_OVERLAY"}
+        return workspace.check("style", "base")
+
+
+@pytest.mark.parametrize("kind", BEYOND_STOCK)
+def test_what_peft_saves_is_kept_whole_and_fits(kind: str, converted: Path, tmp_path: Path):
+    report = imported(BEYOND_STOCK[kind], converted, tmp_path)
+    assert report.ok
+    assert {problem.code for problem in report.beyond_stock} == {"NEEDS_OVERLAY"}
+
+
+@pytest.mark.parametrize("kind", IN_NO_LANE)
+def test_what_no_lane_executes_is_kept_whole_and_refused(
+    kind: str, converted: Path, tmp_path: Path
+):
+    report = imported(IN_NO_LANE[kind], converted, tmp_path)
+    assert {problem.code for problem in report.problems} == {"NOT_EXECUTED"}
