@@ -14,7 +14,8 @@ from veneer.errors import NotFound, StoreError
 from veneer.store.fs import RealFs
 from veneer.upkeep.collect import Collected
 
-NOW = datetime(2026, 12, 3, 12, 0, tzinfo=UTC)
+# Later than any file that these tests write.
+NOW = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 DAY = timedelta(days=1)
 NO_GRACE = timedelta()
 
