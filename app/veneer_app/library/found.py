@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from veneer_app.library.rows import LibraryRow
+from veneer_app.library.rows import FITS, LibraryRow
 from veneer_app.parts.table import Found, Index, Table
 
 Fit = Literal["all", "fits", "unsure", "refused"]
@@ -17,6 +17,11 @@ class LibraryFound(Found):
         self._words: tuple[str, ...] = ()
         self._kind = ""
         self._fit: Fit = "all"
+
+    @property
+    def by_fit(self) -> bool:
+        """Whether it takes every verdict to know what is shown, and in which order."""
+        return self._fit != "all" or self.sortColumn() == FITS
 
     def search(self, text: str) -> None:
         """Show what has all of these words in its name, kind, tags, notes or what it is for."""
