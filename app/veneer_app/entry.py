@@ -24,6 +24,6 @@ def _open_window(root: Path | None, files: tuple[Path, ...]) -> int:
 
 def _render_shots(root: Path | None, out: Path) -> tuple[Path, ...]:
     from veneer.workspace import default_path
-    from veneer_app.shots import render
+    from veneer_app.shots.render import render
 
     return render(root or default_path(), out)

@@ -13,7 +13,7 @@ from veneer_app.qt import Qt, QtCore, QtWidgets
 from veneer_app.services import Services
 from veneer_app.switch import SwitchState, took_of
 
-_WIDTHS = {0: 48, 2: 96, 3: 128, 4: 72}
+_WIDTHS = {0: 48, 2: 96, 3: 152, 4: 72}
 
 
 class HistoryPlace(QtWidgets.QWidget):
@@ -44,7 +44,7 @@ class HistoryPlace(QtWidgets.QWidget):
 
     def refresh(self) -> None:
         """Read the journal again."""
-        self._latest.ask(reads.generations, self._show)
+        self._latest.ask(reads.generations, self.show_now)
 
     def _arrange(self) -> None:
         header = self.view.horizontalHeader()
@@ -64,7 +64,8 @@ class HistoryPlace(QtWidgets.QWidget):
         if changes.generations or changes.compositions:
             self.refresh()
 
-    def _show(self, past: tuple[reads.Past, ...]) -> None:
+    def show_now(self, past: tuple[reads.Past, ...]) -> None:
+        """Show exactly these."""
         self.empty.setVisible(not past)
         self._list.setVisible(bool(past))
         self.table.set_rows(past)
