@@ -5,7 +5,6 @@ A view never holds anything of the engine that could reach a file; it holds thes
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from veneer.activation.journal import Generation
 from veneer.activation.running import context_of
@@ -13,7 +12,6 @@ from veneer.adapters.compat import CompatReport, check
 from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
 from veneer.compose.stacks import Composition
-from veneer.demo import embedded_base
 from veneer.errors import Damaged, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.records import StoredAdapter, StoredBase
@@ -98,11 +96,10 @@ class Talked:
 
 @dataclass(frozen=True)
 class Start:
-    """What a person can begin with: a base, something running, the embedded base if installed."""
+    """What there is to begin with: a base, something that is active."""
 
     has_base: bool
     running: bool
-    embedded: Path | None
 
 
 def names(workspace: Workspace) -> Names:
@@ -264,9 +261,9 @@ def titles(workspace: Workspace, compositions: Iterable[Digest]) -> Names:
 
 
 def start(workspace: Workspace) -> Start:
-    """What a first run can begin with."""
+    """What there is to begin with."""
     running = workspace.journal.active() is not None
-    return Start(bool(workspace.library.bases()), running, embedded_base())
+    return Start(bool(workspace.library.bases()), running)
 
 
 def _title_or_id(workspace: Workspace, composition: Digest, known: Names) -> str:
