@@ -30,7 +30,7 @@ def _past(reason: str | None) -> Past:
         timings_ms={},
         transitions=(),
     )
-    return Past(generation, "a", active=False)
+    return Past(generation, "a", (), active=False)
 
 
 @pytest.mark.parametrize(

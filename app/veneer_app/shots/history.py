@@ -53,4 +53,5 @@ def _show(window: MainWindow, number: int) -> None:
 
 def _past(generation: Generation, title: str) -> Past:
     confirmed = (("no-name", values.SMALL.name),) if generation.confirmed else ()
-    return Past(generation, title, generation.number == 8, confirmed)
+    parts = ("pirate ×1", "terse ×0.5") if title == "pirates" else ()
+    return Past(generation, title, parts, generation.number == 8, confirmed)
