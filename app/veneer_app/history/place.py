@@ -51,7 +51,7 @@ class HistoryPlace(QtWidgets.QWidget):
     def refresh(self) -> None:
         """Read the journal again."""
         limit = self._limit
-        self._latest.ask(lambda ws: reads.generations(ws, limit), self._show)
+        self._latest.ask(lambda ws: reads.generations(ws, limit), self.show_now)
 
     def _arrange(self) -> None:
         header = self.view.horizontalHeader()
@@ -85,7 +85,8 @@ class HistoryPlace(QtWidgets.QWidget):
         self._limit += _AT_ONCE
         self.refresh()
 
-    def _show(self, past: tuple[reads.Past, ...]) -> None:
+    def show_now(self, past: tuple[reads.Past, ...]) -> None:
+        """Show exactly these."""
         self.empty.setVisible(not past)
         self._list.setVisible(bool(past))
         self.older.setVisible(len(past) == self._limit)

@@ -14,12 +14,12 @@ from veneer_app.parts.controls import button, column, label, row
 from veneer_app.parts.empty import Empty
 from veneer_app.parts.keys import key
 from veneer_app.parts.table import Table, table_view
-from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
+from veneer_app.qt import Qt, QtCore, QtWidgets, Signal
 from veneer_app.services import Services
 
-_WIDTHS = (0, 60, 56, 76, 84, 168, 88)
-_MADE_FOR = 5
-_ROOMY = 640
+_WIDTHS = (0, 60, 56, 76, 84, 160, 112)
+_GIVES_UP = ((620, 5), (480, 2), (480, 3))
+"""Where the table is narrow, the details alone say what an adapter was made for, then its rank."""
 
 
 class LibraryPlace(QtWidgets.QWidget):
@@ -36,7 +36,7 @@ class LibraryPlace(QtWidgets.QWidget):
         self._selected: Digest | None = None
         self.table = Table(columns(), self)
         self.found = LibraryFound(self.table)
-        self.view = table_view(self.tr("Bases and adapters"), self.found)
+        self.view = table_view(self.tr("Bases and adapters"), self.found, _GIVES_UP)
         self.search = fields.line(self.tr("Search the library"), self.tr("Search"))
         self.kinds = fields.choice(self.tr("Which kind to show"), [(self.tr("All kinds"), "")])
         self.fits = fields.choice(
@@ -61,7 +61,7 @@ class LibraryPlace(QtWidgets.QWidget):
         """Look at the library again."""
         chosen = self._chosen
         # Thousands of rows take a while to be made, and the window need not wait for them.
-        self._latest.ask(lambda ws: _look(ws, chosen), self._show)
+        self._latest.ask(lambda ws: _look(ws, chosen), lambda found: self.show_now(*found))
 
     def _arrange(self) -> None:
         header = self.view.horizontalHeader()
@@ -74,8 +74,9 @@ class LibraryPlace(QtWidgets.QWidget):
         self.search.setMaximumWidth(320)
         self.against.setMaximumWidth(260)
         self._judged = label(self.tr("Fit for"), "muted")
-        tools = row(self.search, self.kinds, self.fits, None, self._judged, self.against)
-        head = row(label(self.tr("Library"), "title"), self.count, None, self.demo)
+        tools = row(self.search, self.kinds, self.fits, None)
+        title = label(self.tr("Library"), "title")
+        head = row(title, self.count, None, self._judged, self.against, self.demo)
         self._list = QtWidgets.QWidget()
         layout = column(head, tools, self.view, spacing=16)
         layout.setContentsMargins(24, 24, 24, 24)
@@ -83,11 +84,6 @@ class LibraryPlace(QtWidgets.QWidget):
         self.setLayout(row(self.empty, self._list, self.details, spacing=0))
         self._list.hide()
         self.empty.hide()
-
-    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
-        """In a narrow window the details alone say what an adapter was made for."""
-        super().resizeEvent(event)
-        self.view.setColumnHidden(_MADE_FOR, self.width() < _ROOMY + self.details.width())
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self.found.search)
@@ -133,8 +129,8 @@ class LibraryPlace(QtWidgets.QWidget):
         words = self.tr("{n} of {of}") if shown < of else self.tr("{of}")
         self.count.setText(words.format(n=shown, of=of))
 
-    def _show(self, read: tuple[reads.LibraryNow, tuple[LibraryRow, ...]]) -> None:
-        now, made = read
+    def show_now(self, now: reads.LibraryNow, made: tuple[LibraryRow, ...]) -> None:
+        """Show exactly this."""
         nothing = not now.bases and not now.adapters
         self.empty.setVisible(nothing)
         self._list.setVisible(not nothing)

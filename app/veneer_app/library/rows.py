@@ -14,7 +14,15 @@ from veneer_app.reads import LibraryNow
 translate = text.translate
 _REASONS = 3
 # As the papers write them; other kinds are words.
-_KINDS = {"lora": "LoRA", "dora": "DoRA", "alora": "aLoRA", "ia3": "IA³"}
+_KINDS = {
+    "loha": "LoHa",
+    "lokr": "LoKr",
+    "lora": "LoRA",
+    "dora": "DoRA",
+    "alora": "aLoRA",
+    "ia3": "IA³",
+    "vera": "VeRA",
+}
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,28 @@ class Found(QtCore.QSortFilterProxyModel):
         return QtCore.QModelIndex()
 
 
-def table_view(name: str, model: QtCore.QAbstractItemModel) -> QtWidgets.QTableView:
+class TableView(QtWidgets.QTableView):
+    """A table that gives up columns where it is too narrow for all of them.
+
+    `gives_up` has (width in points, column): the column is shown from that width on.
+    """
+
+    def __init__(self, gives_up: Sequence[tuple[int, int]]) -> None:
+        super().__init__()
+        self._gives_up = tuple(gives_up)
+
+    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
+        """Another width has room for other columns."""
+        super().resizeEvent(event)
+        for width, column in self._gives_up:
+            self.setColumnHidden(column, event.size().width() < width)
+
+
+def table_view(
+    name: str, model: QtCore.QAbstractItemModel, gives_up: Sequence[tuple[int, int]] = ()
+) -> TableView:
     """A view of whole rows, without grid."""
-    view = QtWidgets.QTableView()
+    view = TableView(gives_up)
     view.setAccessibleName(name)
     view.setModel(model)
     view.setShowGrid(False)

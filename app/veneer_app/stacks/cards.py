@@ -192,6 +192,7 @@ class BaseCard(QtWidgets.QFrame):
         self._picture = label()
         self.choice = fields.choice(self.tr("Base"), ())
         self.choice.setMinimumWidth(200)
+        self.choice.setMaximumWidth(360)
         self.about = Elided(role="muted")
         self.about.setAlignment(Qt.AlignmentFlag.AlignRight)
         layout = row(self._picture, label(self.tr("Base"), "heading"), self.choice, self.about)

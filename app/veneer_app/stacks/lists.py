@@ -78,6 +78,8 @@ def _made_of(composition: Composition, now: StacksNow) -> str:
 
 def _about(stored: StoredAdapter) -> str:
     ranks = "/".join(map(str, stored.adapter.ranks[:4]))
+    if not ranks:
+        return translate("Stacks", "{n} tensors").format(n=len(stored.adapter.targets))
     return translate("Stacks", "rank {rank}, {n} tensors").format(
         rank=ranks, n=len(stored.adapter.targets)
     )

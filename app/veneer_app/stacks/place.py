@@ -54,7 +54,7 @@ class StacksPlace(QtWidgets.QWidget):
 
     def refresh(self) -> None:
         """Look at the stacks and the library again."""
-        self._latest.ask(reads.stacks, self._show)
+        self._latest.ask(reads.stacks, self.show_now)
 
     def open_stack(self, name: str) -> None:
         """Edit a saved stack."""
@@ -147,7 +147,8 @@ class StacksPlace(QtWidgets.QWidget):
             self._asked_room = ()
             self.refresh()
 
-    def _show(self, now: reads.StacksNow) -> None:
+    def show_now(self, now: reads.StacksNow) -> None:
+        """Show exactly this."""
         self._now = self.shelf.now = now
         self.parts.show_editor(bool(now.bases))
         self.parts.pile.show_now(now)

@@ -21,6 +21,7 @@ class Theme(QtCore.QObject):
         super().__init__(application)
         self._application = application
         self._mode: Mode = "system"
+        self._applied: tokens.Tokens | None = None
         application.setStyle("Fusion")
         application.setFont(_readable(application.font()))
         application.styleHints().colorSchemeChanged.connect(self._system_changed)
@@ -29,7 +30,11 @@ class Theme(QtCore.QObject):
         """Change to a mode, at once."""
         self._mode = mode
         dark = mode == "dark" or (mode == "system" and self._system_is_dark())
-        self._apply(tokens.DARK if dark else tokens.LIGHT)
+        chosen = tokens.DARK if dark else tokens.LIGHT
+        # Every widget there is would be measured again, which takes much longer than a frame.
+        if chosen != self._applied:
+            self._applied = chosen
+            self._apply(chosen)
 
     def _system_is_dark(self) -> bool:
         return self._application.styleHints().colorScheme() == Qt.ColorScheme.Dark

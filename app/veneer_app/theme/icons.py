@@ -15,6 +15,8 @@ _NAME = "iconName"
 _TONE = "iconTone"
 _SIZES = (16, 20, 24)
 _GAP = 4
+_DIRECTED = frozenset({"left", "right", "forward", "undo", "redo", "rollback"})
+"""They point where reading goes or comes from."""
 
 
 def folder() -> Path:
@@ -28,15 +30,25 @@ def _source(name: str) -> str:
     return (folder() / f"{name}.svg").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=512)
 def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QtGui.QPixmap:
     """The icon in one colour, `size` logical pixels wide and high."""
+    return _pixmap(name, colour, size, ratio, QtGui.QGuiApplication.isRightToLeft())
+
+
+def _pixmap(name: str, colour: str, size: int, ratio: float, right_to_left: bool) -> QtGui.QPixmap:
+    return _drawn(name, colour, size, ratio, right_to_left and name in _DIRECTED)
+
+
+@lru_cache(maxsize=512)
+def _drawn(name: str, colour: str, size: int, ratio: float, mirrored: bool) -> QtGui.QPixmap:
     image = QtGui.QPixmap(round(size * ratio), round(size * ratio))
     image.fill(Qt.GlobalColor.transparent)
     drawn = _source(name).replace("currentColor", colour).encode()
     painter = QtGui.QPainter(image)
     QtSvg.QSvgRenderer(QtCore.QByteArray(drawn)).render(painter)
     painter.end()
+    if mirrored:
+        image = image.transformed(QtGui.QTransform.fromScale(-1, 1))
     image.setDevicePixelRatio(ratio)
     return image
 
@@ -44,9 +56,15 @@ def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QtGui.QPixm
 def icon(name: str, tone: str = "text", gap: int = 0) -> QtGui.QIcon:
     """The icon in a tone of the theme in use (the name of a field of `Tokens`).
 
-    With a `gap` there is that much empty room at its right: a style sheet cannot ask for it.
+    With a `gap` there is that much empty room beside it, towards the words that follow it: a style
+    sheet cannot ask for it.
     """
-    tokens, made = current(), QtGui.QIcon()
+    return _icon(name, current(), tone, gap, QtGui.QGuiApplication.isRightToLeft())
+
+
+@lru_cache(maxsize=512)
+def _icon(name: str, tokens: Tokens, tone: str, gap: int, mirrored: bool) -> QtGui.QIcon:
+    made = QtGui.QIcon()
     colours = {
         QtGui.QIcon.Mode.Normal: getattr(tokens, tone),
         QtGui.QIcon.Mode.Disabled: tokens.border_strong,
@@ -54,14 +72,15 @@ def icon(name: str, tone: str = "text", gap: int = 0) -> QtGui.QIcon:
     for mode, colour in colours.items():
         for size in _SIZES:
             for ratio in (1.0, 2.0):
-                made.addPixmap(_with_gap(pixmap(name, colour, size, ratio), gap), mode)
+                drawn = _pixmap(name, colour, size, ratio, mirrored)
+                made.addPixmap(_with_gap(drawn, gap, mirrored), mode)
     for size in _SIZES:
-        checked = pixmap(name, _checked_colour(tokens, tone), size, 2.0)
+        checked = _pixmap(name, _checked_colour(tokens, tone), size, 2.0, mirrored)
         made.addPixmap(checked, QtGui.QIcon.Mode.Normal, QtGui.QIcon.State.On)
     return made
 
 
-def _with_gap(image: QtGui.QPixmap, gap: int) -> QtGui.QPixmap:
+def _with_gap(image: QtGui.QPixmap, gap: int, mirrored: bool) -> QtGui.QPixmap:
     if not gap:
         return image
     ratio = image.devicePixelRatio()
@@ -69,7 +88,7 @@ def _with_gap(image: QtGui.QPixmap, gap: int) -> QtGui.QPixmap:
     wider.fill(Qt.GlobalColor.transparent)
     wider.setDevicePixelRatio(ratio)
     painter = QtGui.QPainter(wider)
-    painter.drawPixmap(0, 0, image)
+    painter.drawPixmap(gap if mirrored else 0, 0, image)
     painter.end()
     return wider
 
