@@ -13,6 +13,7 @@ from veneer.tasks import CancelToken, Progress
 from veneer.workspace import Workspace
 
 _MAX_TOKENS = 48
+_STOPPED = "The demo was stopped. What it has imported and activated stays."
 
 
 class DemoStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +51,7 @@ def run_demo(
     try:
         return _toured(workspace, progress, on_step, cancel or CancelToken())
     except Cancelled as error:
-        raise Cancelled("The demo was stopped. What it has imported and activated stays.") from error
+        raise Cancelled(_STOPPED) from error
 
 
 def _toured(
