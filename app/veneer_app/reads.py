@@ -12,7 +12,7 @@ from veneer.activation.running import context_of
 from veneer.adapters.compat import CompatReport, check
 from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
-from veneer.compose.stacks import Composition
+from veneer.compose.stacks import Composition, Unreadable
 from veneer.errors import Damaged, NotFound, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.records import StoredAdapter, StoredBase
@@ -55,6 +55,7 @@ class StacksNow:
     adapters: tuple[StoredAdapter, ...] = ()
     active: Active | None = None
     names: Names = field(default_factory=dict)
+    unreadable: tuple[Unreadable, ...] = ()
     pins: Mapping[int, str] = field(default_factory=dict)
 
     def stack(self, name: str) -> Composition | None:
@@ -97,6 +98,15 @@ class Talked:
 
     conversation: Conversation
     titles: Names
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What an adapter's owner noted about talking to it."""
+
+    name: str
+    trigger: str
+    system_prompt: str
 
 
 @dataclass(frozen=True)
@@ -183,6 +193,7 @@ def stacks(workspace: Workspace) -> StacksNow:
         adapters=workspace.library.adapters(),
         active=active(workspace),
         names=names(workspace),
+        unreadable=workspace.stacks.unreadable(),
         pins=workspace.pins.all(),
     )
 
@@ -281,6 +292,21 @@ def titles(workspace: Workspace, compositions: Iterable[Digest]) -> Names:
     """What to call each of these compositions."""
     known = names(workspace)
     return {key: _told(workspace, key, known)[0] for key in compositions}
+
+
+def hints(workspace: Workspace) -> tuple[Hint, ...]:
+    """What is noted about talking to the adapters that are active, from top to bottom."""
+    found = _readable_active(workspace)
+    if found is None:
+        return ()
+    active = found[1].manifest.composition.adapters
+    noted = {a.digest: a for a in workspace.library.adapters()}
+    stored = [noted[a.digest] for a in reversed(active) if a.digest in noted]
+    return tuple(
+        Hint(a.name, a.trigger_text, a.system_prompt)
+        for a in stored
+        if a.trigger_text or a.system_prompt
+    )
 
 
 def start(workspace: Workspace) -> Start:

@@ -116,6 +116,7 @@ class MainWindow(QtWidgets.QMainWindow):
 
     def _connect(self) -> None:
         self.rail.chosen.connect(self.go)
+        self.rail.dropped.connect(self._add_to_stack)
         for part in (self.topbar, self.chat, self.library, self.stacks):
             part.import_wanted.connect(self._ask_for_files)
         self.operations.refused.connect(self.notices.show_error)

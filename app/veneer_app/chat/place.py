@@ -12,6 +12,7 @@ from veneer_app.chat.bubbles import Wish
 from veneer_app.chat.compare import ComparePage
 from veneer_app.chat.composer import Composer
 from veneer_app.chat.conversations import Conversations
+from veneer_app.chat.hints import Hints
 from veneer_app.chat.maker import Maker
 from veneer_app.chat.session import Ask, Asking, Session
 from veneer_app.chat.switcher import Switcher
@@ -45,6 +46,7 @@ class ChatPlace(QtWidgets.QWidget):
         self.transcript = Transcript()
         self.switcher = Switcher(services)
         self.composer = Composer(services.operations)
+        self.hints = Hints(services.operations)
         self.compare = ComparePage(services, self.session)
         self.compare.setup = lambda: self.composer.panel.setup
         self.first, self.begin = FirstRun(services), Empty("chat", "", "")
@@ -63,7 +65,7 @@ class ChatPlace(QtWidgets.QWidget):
     def _arrange(self) -> None:
         foot = QtWidgets.QWidget()
         foot.setMaximumWidth(_WIDTH)
-        inside = column(self.switcher, self.composer, spacing=0)
+        inside = column(self.switcher, self.hints, self.composer, spacing=0)
         inside.setContentsMargins(24, 0, 24, 16)
         foot.setLayout(inside)
         across = row(None, foot, None, spacing=0)
@@ -98,6 +100,9 @@ class ChatPlace(QtWidgets.QWidget):
         self.composer.compare_wanted.connect(self._open_compare)
         self.compare.left.connect(self._leave_compare)
         self.composer.panel.settled.connect(session.set_up)
+        self.composer.held_so.connect(self.hints.show_system)
+        self.hints.trigger_wanted.connect(self.composer.insert)
+        self.hints.prompt_wanted.connect(self.composer.panel.use_system)
         self.first.import_wanted.connect(self.import_wanted)
         self.first.greeted.connect(self._greet)
         self.first.ended.connect(self._look)

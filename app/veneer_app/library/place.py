@@ -96,6 +96,7 @@ class LibraryPlace(QtWidgets.QWidget):
         header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
         for number, width in enumerate(_WIDTHS[1:], 1):
             self.view.setColumnWidth(number, width)
+        self.view.setDragEnabled(True)
         self.view.sortByColumn(1, Qt.SortOrder.DescendingOrder)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.search.setMaximumWidth(320)
@@ -120,6 +121,7 @@ class LibraryPlace(QtWidgets.QWidget):
         self.fits.currentIndexChanged.connect(lambda: self.found.show_fit(self.fits.currentData()))
         for shown in (self.found.layoutChanged, self.found.modelReset):
             shown.connect(self._count)
+        self.view.activated.connect(lambda index: self.details.acts.add_to_stack())
         key(self, "Ctrl+F", self.search.setFocus)
         self._soon = QtCore.QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._judge)

@@ -144,7 +144,7 @@ def verdict(report: CompatReport) -> str:
     )
     if report.ok:
         doubts = " ".join(text.plain(doubt, 300) for doubt in report.doubts)
-        return f"{applies}. {doubts or _sureness(report)}"
+        return " ".join((f"{applies}.", doubts or _sureness(report), *report.remarks))
     reasons = " ".join(text.plain(p.message, 300) for p in report.problems[:_REASONS])
     more = len(report.problems) - _REASONS
     if more > 0:

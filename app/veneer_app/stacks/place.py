@@ -96,6 +96,8 @@ class StacksPlace(QtWidgets.QWidget):
         shelf.nameless.connect(parts.ask_for_name)
         shelf.gone.connect(self._removed)
         parts.stacks.selectionModel().currentRowChanged.connect(self._select)
+        for asked in (parts.stacks.activated, parts.stacks.clicked):
+            asked.connect(self._ask_about)
         parts.stack_model.renamed.connect(self._rename)
         parts.search.textChanged.connect(self._show_adapters)
         parts.adapters.activated.connect(lambda index: self.add(parts.adapter_model.key_at(index)))
@@ -171,11 +173,11 @@ class StacksPlace(QtWidgets.QWidget):
         if name == self.editor.key:
             self._open_something(without=name)
 
-    def _rename(self, old: str, new: str) -> None:
-        if old:
-            self.shelf.rename(old, new)
-        else:
+    def _rename(self, old: object, new: str) -> None:
+        if old == "":
             self.editor.rename(new)
+        elif isinstance(old, str):
+            self.shelf.rename(old, new)
 
     def _rename_here(self) -> None:
         self.parts.stacks.setFocus()
@@ -187,8 +189,14 @@ class StacksPlace(QtWidgets.QWidget):
 
     def _select(self, index: QtCore.QModelIndex) -> None:
         key = self.parts.stack_model.key_at(index)
-        if key and key != self.editor.key:
+        if key and key != self.editor.key and isinstance(key, str):
             self.open_stack(key)
+
+    def _ask_about(self, index: QtCore.QModelIndex) -> None:
+        key = self.parts.stack_model.key_at(index)
+        for broken in self._now.unreadable:
+            if key == (broken.name,):
+                self.shelf.ask_about(broken)
 
     def _edited(self, draft: Draft) -> None:
         dirty = self.editor.dirty
