@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "meeting.h"
 #include "plan.h"
 
 namespace veneer {
@@ -13,7 +14,6 @@ struct Strip {
     std::vector<const float *> x;
     std::vector<float *> y;
     std::vector<int32_t> ids;
-    int64_t n_out = 0;
     int64_t size() const { return int64_t(y.size()); }
 };
 
@@ -22,6 +22,28 @@ struct Job {
     const Edit *edit;
     int64_t expert;
     Strip strip;
+};
+
+// A x of a job's term, for few rows. `u` is where among the numbers of the work; where an earlier one is the
+// same, `fresh` is false.
+struct Product {
+    const Job *job;
+    const Term<LowRank> *term;
+    int64_t u;
+    bool fresh;
+};
+
+// Jobs of different outputs, and what threads need to do them together.
+struct Work {
+    std::vector<Job> jobs;
+    // Whether there are so few rows that threads share the factors, and otherwise the rows.
+    bool few = false;
+    // Whether threads must wait for each other.
+    bool meets = false;
+    uint64_t epoch = 0;
+    std::vector<Product> products;
+    std::vector<float> numbers;
+    Meeting meeting;
 };
 
 // What a thread keeps between edits.
@@ -40,28 +62,34 @@ struct Scratch {
     std::vector<float *> kept_pointers;
 };
 
+// The outputs that are a thread's part, where threads share outputs: whole panels.
+struct Outputs {
+    Outputs(int64_t n_out, int t, int threads);
+    int64_t first_panel, from, to;
+};
+
 class Applier {
   public:
     explicit Applier(int n_threads);
+    int n_threads() const { return n_threads_; }
     // The input is not the one of the edits before: nothing that was computed from it holds.
     void new_input() { epoch_++; }
-    // Jobs of different outputs.
-    void run(const std::vector<Job> &jobs);
+    // Get the work's jobs ready. They must stay where they are until it is done.
+    void prepare(Work &work);
+    // Do all of it, on threads of our own where that pays.
+    void run(Work &work);
+    // Do a thread's part of it; each of `threads`, at most n_threads, must call.
+    void share(Work &work, int t, int threads);
 
   private:
-    void run_alone(const Edit &edit, int64_t expert, const Strip &strip);
-    void run_together(const std::vector<Job> &jobs);
-    void run_rows(const Edit &edit, int64_t expert, const Strip &strip, int64_t from, int64_t to,
-                  Scratch &scratch) const;
-    void before_products(const Edit &edit, const Strip &strip);
-    void after_products(const Edit &edit, const Strip &strip) const;
-    void replace_few(const DenseRows &rows, const Strip &strip);
-    int threads_for(const Edit &edit, int64_t n) const;
+    void share_factors(Work &work, int t, int threads);
+    void share_rows(const Work &work, int t, int threads);
+    void run_rows(const Work &work, const Job &job, int64_t from, int64_t to, Scratch &scratch) const;
+    int threads_for(const Work &work) const;
 
     int n_threads_;
     uint64_t epoch_ = 1;
     std::vector<Scratch> scratch_;
-    std::vector<float> products_;
 };
 
 } // namespace veneer

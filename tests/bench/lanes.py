@@ -91,7 +91,7 @@ class Lane:
         settings.n_ctx, settings.n_batch, settings.n_ubatch = 1024, 512, 512
         settings.n_threads = settings.n_threads_batch = THREADS
         settings.n_seq_max, settings.kv_unified, settings.no_perf = 4, True, True
-        self.overlay = Overlay(probe(LLAMA), THREADS) if overlay else None
+        self.overlay = Overlay(probe(LLAMA), THREADS, rides=True) if overlay else None
         if self.overlay:
             settings.cb_eval = ctypes.cast(self.overlay.callback, type(settings.cb_eval))
             settings.cb_eval_user_data = self.overlay.user_data
