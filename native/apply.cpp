@@ -121,6 +121,25 @@ bool has_few_rows(const Job &job) {
     return job.edit->role == Role::mul_mat && job.strip.size() <= FEW;
 }
 
+// Ask for bytes that are read soon. They come from memory all at once, and not one row after another.
+void fetch(const void *from, const void *to) {
+#ifdef __GNUC__
+    for (auto *p = static_cast<const char *>(from); p < to; p += 64) __builtin_prefetch(p);
+#endif
+}
+
+void fetch_share_of_a(const Product &product, int t, int threads) {
+    const LowRank &f = *product.term->factors;
+    int64_t expert = product.job->expert;
+    fetch(f.a(expert, f.rank * t / threads), f.a(expert, f.rank * (t + 1) / threads));
+}
+
+void fetch_share_of_b(const Product &product, int t, int threads) {
+    const LowRank &f = *product.term->factors;
+    int64_t expert = product.job->expert;
+    fetch(f.b(expert, f.panels() * t / threads), f.b(expert, f.panels() * (t + 1) / threads));
+}
+
 // A thread's part of A x: some of the rows of A.
 void share_of_dots(const Product &product, float *u, int t, int threads) {
     const LowRank &f = *product.term->factors;
@@ -191,6 +210,15 @@ float *const *Scratch::rows(int64_t n, int64_t width) {
 Applier::Applier(int n_threads)
     : n_threads_(std::max(1, n_threads)), scratch_(size_t(std::max(1, n_threads))) {}
 
+Job &Work::add(const Edit *edit, int64_t expert) {
+    if (count_ == jobs_.size()) jobs_.emplace_back();
+    Job &job = jobs_[count_++];
+    job.edit = edit;
+    job.expert = expert;
+    job.strip.x.clear(), job.strip.y.clear(), job.strip.ids.clear();
+    return job;
+}
+
 Outputs::Outputs(int64_t n_out, int t, int threads) {
     int64_t panels = (n_out + PANEL - 1) / PANEL;
     first_panel = panels * t / threads;
@@ -200,12 +228,12 @@ Outputs::Outputs(int64_t n_out, int t, int threads) {
 
 void Applier::prepare(Work &work) {
     work.epoch = epoch_;
-    work.few = std::all_of(work.jobs.begin(), work.jobs.end(), has_few_rows);
+    work.few = std::all_of(work.begin(), work.end(), has_few_rows);
     work.meets = false;
     work.products.clear();
     if (!work.few) return;
     int64_t count = 0;
-    for (const Job &job : work.jobs) {
+    for (const Job &job : work) {
         work.meets = work.meets || job.edit->replace || !job.edit->low_rank.empty();
         for (const auto &term : job.edit->low_rank) count = add_product(work, {&job, &term, count, true});
     }
@@ -215,7 +243,7 @@ void Applier::prepare(Work &work) {
 int Applier::threads_for(const Work &work) const {
     size_t bytes = 0;
     int64_t multiplications = 0, rows = 0;
-    for (const Job &job : work.jobs) {
+    for (const Job &job : work) {
         for (const auto &term : job.edit->low_rank) bytes += term.factors->nbytes_read();
         multiplications += job.strip.size() * cost(*job.edit);
         rows += job.strip.size();
@@ -237,7 +265,7 @@ void Applier::share(Work &work, int t, int threads) {
 // Few rows (a token): each thread reads its part of every A, then its part of every B.
 void Applier::share_factors(Work &work, int t, int threads) {
     float *u = work.numbers.data();
-    for (const Job &job : work.jobs) {
+    for (const Job &job : work) {
         if (!job.edit->replace) continue;
         const DenseRows &rows = *job.edit->replace;
         int64_t total = rows.n_replaced;
@@ -245,14 +273,18 @@ void Applier::share_factors(Work &work, int t, int threads) {
                          job.strip.size(), job.strip.y.data(), scratch_[size_t(t)]);
     }
     for (const Product &product : work.products)
+        if (product.fresh) fetch_share_of_a(product, t, threads);
+    for (const Product &product : work.products) {
+        fetch_share_of_b(product, t, threads);
         if (product.fresh) share_of_dots(product, u + product.u, t, threads);
+    }
     if (work.meets) work.meeting.wait(threads);
-    for (const Job &job : work.jobs) {
+    for (const Job &job : work) {
         Outputs part(job.edit->n_out, t, threads);
         scale_rows(job.edit->scale, job.strip.size(), job.strip.y.data(), part.from, part.to);
     }
     for (const Product &product : work.products) share_of_outputs(product, u + product.u, t, threads);
-    for (const Job &job : work.jobs) {
+    for (const Job &job : work) {
         const Strip &strip = job.strip;
         Outputs part(job.edit->n_out, t, threads);
         for (const auto &term : job.edit->sparse)
@@ -263,7 +295,7 @@ void Applier::share_factors(Work &work, int t, int threads) {
 
 // Many rows (a prompt): each thread does its part of the rows.
 void Applier::share_rows(const Work &work, int t, int threads) {
-    for (const Job &job : work.jobs) {
+    for (const Job &job : work) {
         int64_t n = job.strip.size();
         run_rows(work, job, n * t / threads, n * (t + 1) / threads, scratch_[size_t(t)]);
     }

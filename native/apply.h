@@ -19,13 +19,13 @@ struct Strip {
 
 // An edit with the rows that it runs on. `expert` is 0 where there are none.
 struct Job {
-    const Edit *edit;
-    int64_t expert;
+    const Edit *edit = nullptr;
+    int64_t expert = 0;
     Strip strip;
 };
 
-// A x of a job's term, for few rows. `u` is where among the numbers of the work; where an earlier one is the
-// same, `fresh` is false.
+// A x of a job's term, for few rows, and where its numbers are among the work's. Not `fresh` where
+// those are an earlier one's.
 struct Product {
     const Job *job;
     const Term<LowRank> *term;
@@ -33,9 +33,16 @@ struct Product {
     bool fresh;
 };
 
-// Jobs of different outputs, and what threads need to do them together.
-struct Work {
-    std::vector<Job> jobs;
+// Jobs of different outputs, and what threads need to do them together. What it has allocated is
+// used again: a token has a hundred of these.
+class Work {
+  public:
+    void clear() { count_ = 0; }
+    // A job without rows yet.
+    Job &add(const Edit *edit, int64_t expert);
+    const Job *begin() const { return jobs_.data(); }
+    const Job *end() const { return jobs_.data() + count_; }
+
     // Whether there are so few rows that threads share the factors, and otherwise the rows.
     bool few = false;
     // Whether threads must wait for each other.
@@ -44,6 +51,10 @@ struct Work {
     std::vector<Product> products;
     std::vector<float> numbers;
     Meeting meeting;
+
+  private:
+    std::vector<Job> jobs_;
+    size_t count_ = 0;
 };
 
 // What a thread keeps between edits.
@@ -74,7 +85,7 @@ class Applier {
     int n_threads() const { return n_threads_; }
     // The input is not the one of the edits before: nothing that was computed from it holds.
     void new_input() { epoch_++; }
-    // Get the work's jobs ready. They must stay where they are until it is done.
+    // Get the work ready, to which nothing is added any more.
     void prepare(Work &work);
     // Do all of it, on threads of our own where that pays.
     void run(Work &work);

@@ -84,8 +84,7 @@ nb::object product_of(const Held<LowRank> &held, const Rows &x) {
     auto *y = new std::vector<float>(x.shape(0) * size_t(held.it->n_out));
     nb::capsule owner(y, [](void *p) noexcept { delete static_cast<std::vector<float> *>(p); });
     Work work;
-    work.jobs.push_back({edit.get(), 0, {}});
-    Strip &strip = work.jobs[0].strip;
+    Strip &strip = work.add(edit.get(), 0).strip;
     for (size_t i = 0; i < x.shape(0); i++) {
         strip.x.push_back(x.data() + i * x.shape(1));
         strip.y.push_back(y->data() + i * size_t(held.it->n_out));

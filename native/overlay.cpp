@@ -36,6 +36,7 @@ void Overlay::begin(std::vector<int32_t> tokens, Plans plans, std::vector<int32_
     batch_.begin(std::move(tokens), std::move(rows));
     riders_.restore_all();
     abandon();
+    script_.rewind();
     input_ = nullptr;
     applier_.new_input();
     decoding_ = true;
@@ -196,28 +197,28 @@ bool Overlay::can_ride(Node product) const {
 }
 
 void Overlay::ride(Node node) {
-    for (const Wanted &wanted : waiting_) edit(wanted);
+    Work &work = riders_.next();
+    for (const Wanted &wanted : waiting_) edit(wanted, work);
     waiting_.clear();
-    riders_.take(node, work_.jobs);
-    work_.jobs.clear();
+    riders_.take(node);
 }
 
 void Overlay::computed(Node node) {
     riders_.restore_all();
-    for (const Wanted &wanted : waiting_) edit(wanted);
+    for (const Wanted &wanted : waiting_) edit(wanted, work_);
     waiting_.clear();
     if (node.tensor() != current_.tensor) refuse(node, "was computed, but not the last asked for");
-    edit(current_);
-    run_jobs();
+    edit(current_, work_);
+    finish_work(work_);
 }
 
 void Overlay::abandon() {
     waiting_.clear();
-    work_.jobs.clear();
+    work_.clear();
     awaited_ = nullptr;
 }
 
-void Overlay::edit(Wanted wanted) {
+void Overlay::edit(Wanted wanted, Work &work) {
     Node node(layout_, wanted.tensor);
     if (!targeted(wanted.place) || node.ne(0) * node.rows() == 0) return;
     int64_t n = node.op() == layout_.mul_mat_id ? node.ne(2) : node.rows();
@@ -225,16 +226,16 @@ void Overlay::edit(Wanted wanted) {
     if (!groups) refuse(node, "nothing says which rows of the batch these are");
     note_input(wanted, node);
     y_ = reach_.open(node, 0);
-    for (const Group &group : *groups) edit_group(node, wanted.place, group, n);
+    for (const Group &group : *groups) edit_group(node, wanted.place, group, n, work);
     // A copy is brought home before the next one takes its place.
     bool copied = !reach_.here(node) || !reach_.here(node.src(1));
-    if (copied) run_jobs();
+    if (copied) finish_work(work);
     reach_.close(node, 0);
 }
 
-void Overlay::run_jobs() {
-    applier_.run(work_);
-    work_.jobs.clear();
+void Overlay::finish_work(Work &work) {
+    applier_.run(work);
+    work.clear();
 }
 
 // Products of an input may be shared until another input comes, or the same place comes again
@@ -251,18 +252,18 @@ void Overlay::note_input(const Wanted &wanted, Node node) {
     same_input_.push_back(wanted.place);
 }
 
-void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n) {
+void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n,
+                         Work &work) {
     size_t p = size_t(group.plan);
     int32_t e = edits_[size_t(place) * active_.size() + p];
     if (e < 0) return;
     const Edit &edit = *active_[p]->edits[size_t(e)];
     check(node, edit);
     if (node.op() == layout_.mul_mat_id) {
-        edit_experts(node, edit, group);
+        edit_experts(node, edit, group, work);
     } else {
         bool product = edit.role == Role::mul_mat;
-        work_.jobs.push_back({&edit, 0, {}});
-        collect(node, group, n, product && edit.n_in > 0, work_.jobs.back().strip);
+        collect(node, group, n, product && edit.n_in > 0, work.add(&edit, 0).strip);
     }
     hits_[p][size_t(e)]++;
 }
@@ -305,7 +306,7 @@ void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input,
 }
 
 // MUL_MAT_ID: for each token, as many experts as `ids` names; rows of one expert run together.
-void Overlay::edit_experts(Node node, const Edit &edit, const Group &group) {
+void Overlay::edit_experts(Node node, const Edit &edit, const Group &group, Work &work) {
     Node x = node.src(1);
     int64_t used = node.ne(1), tokens = node.ne(2);
     std::vector<int32_t> ids = reach_.integers(node.src(2));
@@ -324,7 +325,7 @@ void Overlay::edit_experts(Node node, const Edit &edit, const Group &group) {
     }
     for (size_t expert = 0; expert < strips.size(); expert++)
         if (strips[expert].size())
-            work_.jobs.push_back({&edit, int64_t(expert), std::move(strips[expert])});
+            work.add(&edit, int64_t(expert)).strip = std::move(strips[expert]);
 }
 
 } // namespace veneer

@@ -66,10 +66,10 @@ class Overlay {
     void ride(Node node);
 
     void activate(Plans plans);
-    void edit(Wanted wanted);
-    void run_jobs();
-    void edit_group(Node node, int32_t place, const Group &group, int64_t n);
-    void edit_experts(Node node, const Edit &edit, const Group &group);
+    void edit(Wanted wanted, Work &work);
+    void finish_work(Work &work);
+    void edit_group(Node node, int32_t place, const Group &group, int64_t n, Work &work);
+    void edit_experts(Node node, const Edit &edit, const Group &group, Work &work);
     void check(Node node, const Edit &edit) const;
     void collect(Node node, const Group &group, int64_t n, bool with_input, Strip &strip);
     void note_input(const Wanted &wanted, Node node);

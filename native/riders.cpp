@@ -54,8 +54,13 @@ bool Riders::can_take(Node node, Node product) const {
     return plain && other.ne(0) == product.ne(0) && (other.ne(1) == product.ne(1) || broadcast);
 }
 
-void Riders::take(Node node, std::vector<Job> &jobs) {
+Work &Riders::next() {
     if (count_ == riders_.size()) riders_.emplace_back();
+    riders_[count_].work.clear();
+    return riders_[count_].work;
+}
+
+void Riders::take(Node node) {
     Rider &rider = riders_[count_++];
     rider.applier = &applier_;
     rider.node = node.tensor();
@@ -64,7 +69,6 @@ void Riders::take(Node node, std::vector<Job> &jobs) {
     rider.tasks = node.at<int32_t>(layout_.call_tasks);
     rider.data = node.at<void *>(layout_.call_data);
     rider.sum = node.op() == layout_.add ? sum_of(node) : Sum();
-    rider.work.jobs.swap(jobs);
     applier_.prepare(rider.work);
     node.put(layout_.op, layout_.call);
     node.put(layout_.call_function, &Riders::call);

@@ -28,8 +28,10 @@ class Riders {
     Riders(const Layout &layout, Applier &applier) : layout_(layout), applier_(applier) {}
     // Whether the node can carry out the edit of the product, which was computed just before.
     bool can_take(Node node, Node product) const;
-    // Have the node do these jobs when it is computed.
-    void take(Node node, std::vector<Job> &jobs);
+    // The work, without a job yet, of the node that is taken next.
+    Work &next();
+    // Have the node do that work when it is computed.
+    void take(Node node);
     // Make the node what it was, if it is a rider.
     void restore(Node node);
     void restore_all();

@@ -19,6 +19,8 @@ class Script {
         // Whether the node is, as it lies there now, what was noted.
         bool is(Node node) const;
     };
+    // A decode begins, at the first node of some graph.
+    void rewind() { next_ = 0; }
     // Takes a step. The node's place as it was noted, or UNKNOWN: then it must be noted now.
     int32_t step(Node node);
     // What the node of the last step is: a place, or -1 for none.
