@@ -4,17 +4,16 @@ A view never holds anything of the engine that could reach a file; it holds thes
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from veneer.activation.journal import Generation
 from veneer.activation.running import context_of
 from veneer.adapters.compat import CompatReport, check
 from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
-from veneer.compose.stacks import Composition
-from veneer.demo import embedded_base
-from veneer.errors import Damaged, VeneerError
+from veneer.compose.stacks import Composition, Unreadable
+from veneer.errors import Damaged, NotFound, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.workspace import Workspace
@@ -35,7 +34,7 @@ class Active:
 
 @dataclass(frozen=True)
 class LibraryNow:
-    """Bases, adapters, how each adapter fits the chosen base, and the context in the settings.
+    """Bases, adapters, the base to judge them by, and the context in the settings.
 
     `users` has the names of the stacks that need a base or an adapter.
     """
@@ -44,7 +43,6 @@ class LibraryNow:
     adapters: tuple[StoredAdapter, ...] = ()
     chosen: Digest | None = None
     users: Mapping[Digest, tuple[str, ...]] = field(default_factory=dict)
-    reports: Mapping[Digest, CompatReport] = field(default_factory=dict)
     context: ContextSettings = field(default_factory=ContextSettings)
 
 
@@ -57,6 +55,7 @@ class StacksNow:
     adapters: tuple[StoredAdapter, ...] = ()
     active: Active | None = None
     names: Names = field(default_factory=dict)
+    unreadable: tuple[Unreadable, ...] = ()
     pins: Mapping[int, str] = field(default_factory=dict)
 
     def stack(self, name: str) -> Composition | None:
@@ -80,10 +79,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Past:
-    """A generation, what to call its composition, and the (adapter, base) it was confirmed for."""
+    """A generation, what to call its composition, and the (adapter, base) it was confirmed for.
+
+    `parts` has the base and the adapters with their strengths, bottom first; nothing where the
+    manifest cannot be read.
+    """
 
     generation: Generation
     title: str
+    parts: tuple[str, ...]
     active: bool
     confirmed: tuple[tuple[str, str], ...] = ()
 
@@ -97,12 +101,20 @@ class Talked:
 
 
 @dataclass(frozen=True)
+class Hint:
+    """What an adapter's owner noted about talking to it."""
+
+    name: str
+    trigger: str
+    system_prompt: str
+
+
+@dataclass(frozen=True)
 class Start:
-    """What a person can begin with: a base, something running, the embedded base if installed."""
+    """What there is to begin with: a base, something that is active."""
 
     has_base: bool
     running: bool
-    embedded: Path | None
 
 
 def names(workspace: Workspace) -> Names:
@@ -114,14 +126,18 @@ def title_of(composition: Composition, known: Names) -> str:
     """Its name, or what it is made of."""
     if composition.name is not None:
         return composition.name
+    base, *laid = made_of(composition, known)
+    return text.plain(" + ".join(laid), 80) if laid else base
+
+
+def made_of(composition: Composition, known: Names) -> tuple[str, ...]:
+    """The base, then the adapters with their strengths from bottom to top."""
     semantic = composition.manifest.composition
-    if not semantic.adapters:
-        base = semantic.base.digests[0]
-        return known.get(base, short(base))
-    parts = [
+    base = semantic.base.digests[0]
+    laid = (
         f"{known.get(a.digest, short(a.digest))} {text.scale(a.scale)}" for a in semantic.adapters
-    ]
-    return text.plain(" + ".join(parts), 80)
+    )
+    return (known.get(base, short(base)), *laid)
 
 
 def active(workspace: Workspace) -> Active | None:
@@ -157,9 +173,7 @@ def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
     needed = _users(workspace)
     if against is None:
         return LibraryNow(bases, adapters, users=needed)
-    context = context_of(workspace.settings)
-    reports = {a.digest: check(a.adapter, against.base, against.digest) for a in adapters}
-    return LibraryNow(bases, adapters, against.digest, needed, reports, context)
+    return LibraryNow(bases, adapters, against.digest, needed, context_of(workspace.settings))
 
 
 def _users(workspace: Workspace) -> dict[Digest, tuple[str, ...]]:
@@ -179,6 +193,7 @@ def stacks(workspace: Workspace) -> StacksNow:
         adapters=workspace.library.adapters(),
         active=active(workspace),
         names=names(workspace),
+        unreadable=workspace.stacks.unreadable(),
         pins=workspace.pins.all(),
     )
 
@@ -217,24 +232,40 @@ def _is_base_alone(current: Composition | None, base: Digest) -> bool:
     return not semantic.adapters and semantic.base.digests == (base,)
 
 
-def fits(workspace: Workspace, base: Digest) -> Mapping[Digest, CompatReport]:
-    """How each adapter fits a base."""
-    against = workspace.library.base(base).base
-    return {a.digest: check(a.adapter, against, base) for a in workspace.library.adapters()}
+def fits(
+    workspace: Workspace, base: Digest, adapters: Iterable[Digest]
+) -> Mapping[Digest, CompatReport]:
+    """How these adapters fit a base, as far as they and it are still there."""
+    found: dict[Digest, CompatReport] = {}
+    with suppress(NotFound):
+        against = workspace.library.base(base).base
+        for adapter in adapters:
+            found[adapter] = check(workspace.library.adapter(adapter).adapter, against, base)
+    return found
 
 
-def generations(workspace: Workspace) -> tuple[Past, ...]:
-    """The generations, newest first."""
-    known, titles = names(workspace), dict[Digest, str]()
+def generations(workspace: Workspace, limit: int = 200) -> tuple[Past, ...]:
+    """The newest generations, newest first."""
+    known, told = names(workspace), dict[Digest, tuple[str, tuple[str, ...]]]()
     current = workspace.journal.active()
     past: list[Past] = []
-    for generation in workspace.journal.all():
+    for generation in workspace.journal.all(limit):
         key = generation.composition
-        if key not in titles:
-            titles[key] = _title_or_id(workspace, key, known)
+        if key not in told:
+            told[key] = _told(workspace, key, known)
         here = current is not None and current.number == generation.number
-        past.append(Past(generation, titles[key], here, _confirmed(generation, known)))
+        past.append(Past(generation, *told[key], here, _confirmed(generation, known)))
     return tuple(past)
+
+
+def _told(workspace: Workspace, key: Digest, known: Names) -> tuple[str, tuple[str, ...]]:
+    """What to call a composition, and what it is made of."""
+    try:
+        composition = workspace.stacks.get(key)
+    except VeneerError:
+        # Its manifest is gone or damaged; the row is still worth showing.
+        return short(key), ()
+    return title_of(composition, known), made_of(composition, known)
 
 
 def _confirmed(generation: Generation, known: Names) -> tuple[tuple[str, str], ...]:
@@ -260,18 +291,25 @@ def conversation(workspace: Workspace, number: int) -> Talked:
 def titles(workspace: Workspace, compositions: Iterable[Digest]) -> Names:
     """What to call each of these compositions."""
     known = names(workspace)
-    return {key: _title_or_id(workspace, key, known) for key in compositions}
+    return {key: _told(workspace, key, known)[0] for key in compositions}
+
+
+def hints(workspace: Workspace) -> tuple[Hint, ...]:
+    """What is noted about talking to the adapters that are active, from top to bottom."""
+    found = _readable_active(workspace)
+    if found is None:
+        return ()
+    active = found[1].manifest.composition.adapters
+    noted = {a.digest: a for a in workspace.library.adapters()}
+    stored = [noted[a.digest] for a in reversed(active) if a.digest in noted]
+    return tuple(
+        Hint(a.name, a.trigger_text, a.system_prompt)
+        for a in stored
+        if a.trigger_text or a.system_prompt
+    )
 
 
 def start(workspace: Workspace) -> Start:
-    """What a first run can begin with."""
+    """What there is to begin with."""
     running = workspace.journal.active() is not None
-    return Start(bool(workspace.library.bases()), running, embedded_base())
-
-
-def _title_or_id(workspace: Workspace, composition: Digest, known: Names) -> str:
-    try:
-        return title_of(workspace.stacks.get(composition), known)
-    except VeneerError:
-        # Its manifest is gone or damaged; the row is still worth showing.
-        return short(composition)
+    return Start(bool(workspace.library.bases()), running)

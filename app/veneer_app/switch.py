@@ -80,19 +80,30 @@ class Switch(QtCore.QObject):
         )
 
     def to_parts(
-        self, base: Digest, adapters: Parts, title: str, *, confirm_base: bool = False
+        self,
+        base: Digest,
+        adapters: Parts,
+        title: str,
+        *,
+        name: str | None = None,
+        confirm_base: bool = False,
     ) -> None:
-        """Activate a base with these adapters, bottom first; none means the base alone."""
+        """Activate a base with these adapters, bottom first; none means the base alone.
+
+        With a name it is saved as a stack first.
+        """
 
         def work(workspace: Workspace, progress: Progress, cancel: CancelToken) -> Outcome[Any]:
-            made = workspace.compose(base, adapters)
+            made = workspace.compose(base, adapters, name=name)
             done = workspace.activate(
                 made.value.id, confirm_base=confirm_base, progress=progress, cancel=cancel
             )
             return Outcome(done.value, merged(made.changes, done.changes))
 
         self._begin(
-            title, work, again=lambda: self.to_parts(base, adapters, title, confirm_base=True)
+            title,
+            work,
+            again=lambda: self.to_parts(base, adapters, title, name=name, confirm_base=True),
         )
 
     def to_choice(self, choice: reads.Choice) -> None:

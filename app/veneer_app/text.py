@@ -4,7 +4,7 @@ from datetime import datetime
 
 from veneer.errors import VeneerError
 from veneer.formats.foreign import one_line
-from veneer_app.qt import QtCore
+from veneer_app.qt import QtCore, QtGui
 
 translate = QtCore.QCoreApplication.translate
 
@@ -21,14 +21,16 @@ def size(count: int) -> str:
         if value < 1000:
             break
         value, unit = value / 1000, larger
-    return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+    return _isolated(
+        f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+    )
 
 
 def count(number: int) -> str:
     """A large number, short: 134.5 M."""
     for limit, unit in ((1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")):
         if number >= limit:
-            return f"{number / limit:.1f} {unit}"
+            return _isolated(f"{number / limit:.1f} {unit}")
     return str(number)
 
 
@@ -41,8 +43,8 @@ def scale(value: float) -> str:
 def milliseconds(value: float) -> str:
     """A duration, with the unit that suits it."""
     if value >= 1000:
-        return f"{value / 1000:.1f} s"
-    return f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms"
+        return _isolated(f"{value / 1000:.1f} s")
+    return _isolated(f"{value:.0f} ms" if value >= 10 else f"{value:.1f} ms")
 
 
 def when(iso: str) -> str:
@@ -52,7 +54,12 @@ def when(iso: str) -> str:
     except ValueError:
         return plain(iso, 32)
     today = moment.date() == datetime.now().astimezone().date()
-    return f"{moment:%H:%M:%S}" if today else f"{moment:%d %b %Y, %H:%M}"
+    return _isolated(f"{moment:%H:%M:%S}" if today else f"{moment:%d %b %Y, %H:%M}")
+
+
+def _isolated(words: str) -> str:
+    """A number and its unit, which would change places among words that are read from the right."""
+    return f"\u2066{words}\u2069" if QtGui.QGuiApplication.isRightToLeft() else words
 
 
 def reason(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from safetensors.numpy import save_file
 
 from veneer import Workspace
-from veneer_app.qt import QtWidgets
+from veneer_app.qt import QtCore, QtWidgets
 from veneer_app.theme.apply import Theme
 from veneer_app.window import MainWindow
 
@@ -33,14 +33,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             )
 
 
+@pytest.fixture(scope="session")
+def theme(qapp: QtWidgets.QApplication) -> Theme:
+    """The one that an application has."""
+    return Theme(qapp)
+
+
 @pytest.fixture
-def open_window(qtbot: QtBot, qapp: QtWidgets.QApplication) -> Iterator[Open]:
+def open_window(qtbot: QtBot, qapp: QtWidgets.QApplication, theme: Theme) -> Iterator[Open]:
     """Opens workspaces in windows, and closes both in the end."""
     opened: list[tuple[MainWindow, Workspace]] = []
 
     def opener(root: Path) -> MainWindow:
         workspace = Workspace.open(root, by="window")
-        window = MainWindow(workspace, Theme(qapp))
+        window = MainWindow(workspace, theme)
         opened.append((window, workspace))
         window.show()
         qtbot.waitUntil(lambda: window.operations.idle, timeout=10_000)
@@ -51,6 +57,8 @@ def open_window(qtbot: QtBot, qapp: QtWidgets.QApplication) -> Iterator[Open]:
         window.close()
         window.deleteLater()
         workspace.close()
+    # No event loop runs here that would delete what is to be deleted later.
+    qapp.sendPostedEvents(None, QtCore.QEvent.Type.DeferredDelete)
     qapp.processEvents()
 
 

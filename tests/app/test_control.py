@@ -9,7 +9,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.app.support import settled, wait
-from tests.engine.cli.test_run import VENEER
+from tests.engine.cli.support import VENEER
 from veneer.cli.run import serve
 from veneer_app.qt import QtWidgets
 from veneer_app.window import MainWindow

@@ -18,7 +18,7 @@ def test_from_an_empty_window_to_an_answer_and_back(
     wait(qtbot, lambda: len(window.library.table.rows) == 2)
     settled(qtbot, window)
     assert [row.kind for row in window.library.table.rows] == ["base", "adapter"]
-    assert not window.chat.first.isVisible()
+    wait(qtbot, lambda: window.chat.first.step == "hello")
 
     qtbot.keyClick(window, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
     wait(qtbot, lambda: window.places.currentWidget() is window.stacks)
@@ -43,6 +43,7 @@ def test_from_an_empty_window_to_an_answer_and_back(
     assert stacks.parts.against.text() == "This is what is active."
 
     window.go(0)
+    assert not window.chat.first.isVisible()
     window.chat.composer.panel.greedy.setChecked(True)
     ask(qtbot, window, "Write a sentence about the sun.")
     wait(qtbot, lambda: len(window.chat.transcript.answers) == 1)

@@ -57,7 +57,7 @@ def test_a_bad_file_stays_with_its_reason_and_stops_nothing(
 def test_one_click_brings_in_the_embedded_base_and_runs_it(fresh: MainWindow, qtbot: QtBot) -> None:
     use = next(
         b
-        for b in fresh.chat.first.findChildren(QtWidgets.QPushButton)
+        for b in fresh.library.empty.findChildren(QtWidgets.QPushButton)
         if b.text() == "Use the embedded model"
     )
     use.click()

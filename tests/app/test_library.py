@@ -1,5 +1,6 @@
 """The Library: what the table says, the search, and what an owner changes."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from veneer_app.library.facts import facts_of
 from veneer_app.library.targets import TargetsDialog
 from veneer_app.parts import fields
 from veneer_app.parts.table import ROW
-from veneer_app.qt import Qt, QtGui, QtWidgets
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.window import MainWindow
 
 
@@ -208,3 +209,73 @@ def test_verifying_again_tells_what_is_sound_and_what_is_not(
     wait(qtbot, lambda: window.notices.code.text() == "DAMAGED")
     assert acts.verify.text() == "Verify again"
     settled(qtbot, window)
+
+
+def _held(kind: type, where: QtWidgets.QWidget, data: QtCore.QMimeData) -> QtGui.QDropEvent:
+    place = where.rect().center() if where.parent() is None else where.geometry().center()
+    point = QtCore.QPointF(place) if kind is QtGui.QDropEvent else place
+    left, plain = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    return kind(point, Qt.DropAction.CopyAction, data, left, plain)
+
+
+def test_an_adapter_is_dragged_from_the_library_onto_the_stack(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.go(1)
+    model = window.library.found
+    adapter, base = (model.index_of(lambda r, n=n: r.name == n) for n in ("terse", "smol"))
+    assert model.flags(adapter) & Qt.ItemFlag.ItemIsDragEnabled
+    assert not model.flags(base) & Qt.ItemFlag.ItemIsDragEnabled
+
+    data, rail = model.mimeData([adapter]), window.rail
+    stacks = next(b for b in rail.findChildren(QtWidgets.QToolButton) if b.text() == "Stacks")
+    enter, over = (_held(k, stacks, data) for k in (QtGui.QDragEnterEvent, QtGui.QDragMoveEvent))
+    QtWidgets.QApplication.sendEvent(rail, enter)
+    QtWidgets.QApplication.sendEvent(rail, over)
+    assert over.isAccepted()
+    assert window.places.currentWidget() is window.library
+    wait(qtbot, lambda: window.places.currentWidget() is window.stacks)
+
+    window.stacks.open_stack("plain")
+    QtWidgets.QApplication.sendEvent(rail, _held(QtGui.QDropEvent, stacks, data))
+    assert [card.name.text() for card in window.stacks.parts.pile.cards.values()] == ["terse"]
+
+
+def test_a_file_that_is_dragged_over_the_rail_stays_the_windows(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    data = mime_of([tmp_path / "x.gguf"])
+    event = _held(QtGui.QDragEnterEvent, window.rail, data)
+    QtWidgets.QApplication.sendEvent(window.rail, event)
+    assert event.isAccepted()
+    assert window.overlay.isVisible()
+
+
+def test_enter_adds_an_adapter_to_the_stack_and_leaves_a_base(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.go(1)
+    window.stacks.open_stack("plain")
+    _select(window, "smol")
+    window.library.view.setFocus()
+    qtbot.keyClick(window.library.view, Qt.Key.Key_Return)
+    assert window.places.currentWidget() is window.library
+    _select(window, "pirate")
+    qtbot.keyClick(window.library.view, Qt.Key.Key_Return)
+    assert window.places.currentWidget() is window.stacks
+    assert [card.name.text() for card in window.stacks.parts.pile.cards.values()] == ["pirate"]
+
+
+def test_another_chat_template_is_remarked_on(
+    fresh: MainWindow, qtbot: QtBot, tmp_path: Path, base_path: Path, adapter_paths: dict[str, Path]
+) -> None:
+    folder = tmp_path / "trained"
+    shutil.copytree(adapter_paths["pirate"], folder)
+    (folder / "chat_template.jinja").write_text("{{ messages }}")
+    drop(fresh, mime_of([base_path, folder]))
+    wait(qtbot, lambda: len(fresh.library.table.rows) == 2)
+    fresh.go(1)
+    _select(fresh, "trained")
+    remark = "another chat template than this base has."
+    wait(qtbot, lambda: remark in fresh.library.details.verdict.text())
+    assert _facts(fresh, "trained")["Chat template"] == "{{ messages }}"

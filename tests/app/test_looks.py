@@ -30,7 +30,7 @@ def _past(reason: str | None) -> Past:
         timings_ms={},
         transitions=(),
     )
-    return Past(generation, "a", active=False)
+    return Past(generation, "a", (), active=False)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,7 @@ def test_a_narrow_library_leaves_out_what_the_details_say(window: MainWindow, qt
     wait(qtbot, lambda: not window.library.view.isColumnHidden(5))
     window.resize(900, 600)
     wait(qtbot, lambda: window.library.view.isColumnHidden(5))
+    assert window.library.view.columnWidth(0) > 120
 
 
 def test_the_tray_is_as_high_as_its_rows(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

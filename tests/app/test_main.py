@@ -1,6 +1,5 @@
 """Opening, settings, pictures, and the report of a bug."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,8 @@ from pytestqt.qtbot import QtBot
 from tests.app.support import settled, wait
 from veneer import Workspace
 from veneer.errors import WorkspaceBusy
-from veneer_app import bugs, main, shots
-from veneer_app.qt import QtGui, QtWidgets
+from veneer_app import bugs, main
+from veneer_app.qt import QtWidgets
 from veneer_app.theme import tokens
 from veneer_app.window import MainWindow
 
@@ -59,23 +58,6 @@ def test_a_context_that_cannot_fit_is_refused_and_the_field_shows_what_is_kept(
     settled(qtbot, window)
     kept = workspace.settings
     assert (kept.n_ctx, kept.n_threads, kept.memory_budget) == (4096, 1, 256_000_000)
-
-
-def test_every_place_is_rendered_light_and_dark(
-    stocked: Path, tmp_path: Path, qapp: QtWidgets.QApplication
-) -> None:
-    shutil.copytree(stocked, tmp_path / "workspace")
-    made = shots.render(tmp_path / "workspace", tmp_path / "out")
-    places = ("chat", "library", "stacks", "history", "settings")
-    shown = (*places, *(f"chat-{state}" for state in ("full", "busy", "error", "long", "compare")))
-    wanted = [f"{name}-{mode}.png" for mode in ("light", "dark") for name in shown]
-    assert [path.name for path in made] == wanted
-    images = [QtGui.QImage(str(path)) for path in made]
-    assert {(i.width(), i.height()) for i in images} == {(1200, 800)}
-    corners = [i.pixelColor(4, 790).lightness() for i in images]
-    assert min(corners[:10]) > 200
-    assert max(corners[10:]) < 60
-    assert len({path.read_bytes() for path in made}) == len(made)
 
 
 def test_a_bug_gives_a_report(qtbot: QtBot) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
+from tests.app.conftest import Open
 from tests.app.support import drop, mime_of, settled, wait
+from veneer import Workspace
 from veneer.identity import Digest
 from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.stacks import draft as drafts
@@ -297,4 +299,23 @@ def test_an_adapter_is_dropped_where_it_is_let_go(window: MainWindow, qtbot: QtB
     assert [la.adapter for la in stacks.editor.draft.layers] == [
         listed[name] for name in ("pirate", "json", "terse")
     ]
+    settled(qtbot, window)
+
+
+def test_a_stack_that_cannot_be_read_is_listed_and_says_why(
+    root: Path, open_window: Open, qtbot: QtBot
+) -> None:
+    with Workspace.open(root) as workspace:
+        broken = workspace.stacks.find("objects").id
+    (root / "manifests" / f"{broken.removeprefix('sha256:')}.toml").unlink()
+    window = open_window(root)
+    parts = window.stacks.parts
+    line = next(line for line in parts.stack_model.lines if line.title == "objects")
+    assert line.subtitle == "Cannot be read"
+    parts.stacks.activated.emit(parts.stack_model.index_of(line.key))
+    box = window.findChild(QtWidgets.QMessageBox)
+    assert box.text() == "The stack “objects” cannot be read"
+    assert "is missing" in box.informativeText()
+    next(b for b in box.buttons() if b.text() == "Remove").click()
+    wait(qtbot, lambda: "objects" not in [each.title for each in parts.stack_model.lines])
     settled(qtbot, window)

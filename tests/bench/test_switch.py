@@ -157,8 +157,6 @@ def big_adapter(folder: Path, seed: int) -> Path:
 def test_activating_an_adapter_that_is_not_in_memory(
     workspace: Workspace, base_path: Path, tmp_path: Path
 ):
-    """The aim is 150 ms, and is not met: the overlay's form takes some 30 token times to make. The
-    bound keeps it from getting worse."""
     model, context = bare(base_path)
 
     def decode() -> None:
@@ -182,6 +180,8 @@ def test_activating_an_adapter_that_is_not_in_memory(
         f"\nactivating an adapter of {size / 1e6:.1f} MB for the first time: {activation:.0f} ms, "
         f"probe included; a token takes {token:.1f} ms"
     )
-    assert activation < 50 * token
+    # The aim is 150 ms on a machine that decodes a token of the demo base in 10; the rest of the
+    # bound is for machines on which others work, too.
+    assert activation < 25 * token
     context.close()
     model.close()

@@ -133,7 +133,7 @@ def survive(job: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    import veneer  # noqa: F401 - loaded once for all that are forked
+    import veneer.workspace  # noqa: F401 - loaded once for all that are forked
 
     for line in sys.stdin:
         job = json.loads(line)

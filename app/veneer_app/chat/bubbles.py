@@ -3,7 +3,6 @@
 What a person wants done with a turn is told as a `Wish`; the bubbles themselves do nothing.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -25,8 +24,6 @@ from veneer_app.qt import Qt, QtWidgets, Signal
 
 _QUESTION_WIDTH = 440
 _PREVIEW = 4000
-_ENDLESS = re.compile(r"\S{32}(?=\S)")
-_MAY_BREAK = "\u200b"
 Verb = Literal["edit", "again", "go_on", "delete", "show"]
 
 
@@ -84,7 +81,7 @@ class Question(Bubble):
     def __init__(self, turn: Turn) -> None:
         super().__init__(turn)
         shown = turn.text if len(turn.text) <= _PREVIEW else turn.text[:_PREVIEW] + "…"
-        self.text = label(breakable(shown), wrap=True, selectable=True)
+        self.text = label(shown, wrap=True, selectable=True)
         self.text.setAccessibleName(self.tr("Question"))
         # As wide as its longest line, up to where it wraps.
         wanted = max(map(self.text.fontMetrics().horizontalAdvance, shown.split("\n")), default=0)
@@ -183,11 +180,6 @@ class Answer(Bubble):
             go_on = self.tr("Go on with this answer (Ctrl+Return)")
             deeds.insert(2, ("forward", go_on, lambda: self.wish("go_on")))
         return [icon_button(icon, name, act) for icon, name, act in deeds]
-
-
-def breakable(words: str) -> str:
-    """A text that a label can break anywhere in a word that is too long for a line."""
-    return _ENDLESS.sub(lambda found: found.group() + _MAY_BREAK, words)
 
 
 def divider(title: str) -> QtWidgets.QWidget:

@@ -68,6 +68,7 @@ class Composer(QtWidgets.QFrame):
     stop_wanted = Signal()
     compare_wanted = Signal()
     edit_wanted = Signal()
+    held_so = Signal(str)
 
     def __init__(self, operations: Operations) -> None:
         super().__init__()
@@ -107,6 +108,15 @@ class Composer(QtWidgets.QFrame):
         if setup.sampling.seed is not None:
             said.append(self.tr("Seed {n}").format(n=setup.sampling.seed))
         self.held.setText(" · ".join(said))
+        self.held_so.emit(setup.system)
+
+    def insert(self, words: str) -> None:
+        """Put words where the cursor is, apart from what is around them."""
+        cursor = self.input.textCursor()
+        before = self.input.toPlainText()[: cursor.position()]
+        gap = " " if before and not before[-1].isspace() else ""
+        cursor.insertText(f"{gap}{words} ")
+        self.input.setFocus()
 
     def edit(self, node: int, words: str, files: tuple[Attachment, ...]) -> None:
         """Write a question anew."""

@@ -1,7 +1,7 @@
 """How full the context is, and what happens when it is full."""
 
 from veneer_app.chat.turns import Filled
-from veneer_app.parts.controls import label, row, set_role
+from veneer_app.parts.controls import Elided, row, set_role
 from veneer_app.qt import QtWidgets
 
 _NEARLY = 0.8
@@ -16,7 +16,7 @@ class Meter(QtWidgets.QWidget):
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(64)
         self.bar.setAccessibleName(self.tr("How full the context is"))
-        self.words = label(role="muted")
+        self.words = Elided(role="muted")
         self.setToolTip(
             self.tr(
                 "Tokens of this conversation in the context. When it is full, the oldest turns "

@@ -12,6 +12,7 @@ from veneer_app.chat.bubbles import Wish
 from veneer_app.chat.compare import ComparePage
 from veneer_app.chat.composer import Composer
 from veneer_app.chat.conversations import Conversations
+from veneer_app.chat.hints import Hints
 from veneer_app.chat.maker import Maker
 from veneer_app.chat.session import Ask, Asking, Session
 from veneer_app.chat.switcher import Switcher
@@ -23,6 +24,7 @@ from veneer_app.parts.empty import Empty
 from veneer_app.parts.keys import key
 from veneer_app.qt import QtWidgets, Signal
 from veneer_app.services import Services
+from veneer_app.welcome.first import FirstRun
 
 _WIDTH = 760
 
@@ -44,9 +46,11 @@ class ChatPlace(QtWidgets.QWidget):
         self.transcript = Transcript()
         self.switcher = Switcher(services)
         self.composer = Composer(services.operations)
+        self.hints = Hints(services.operations)
         self.compare = ComparePage(services, self.session)
         self.compare.setup = lambda: self.composer.panel.setup
-        self.first, self.begin = self._first(), Empty("chat", "", "")
+        self.first, self.begin = FirstRun(services), Empty("chat", "", "")
+        self.no_base = self._no_base()
         self._arrange()
         self._connect()
         self._give_keys()
@@ -61,7 +65,7 @@ class ChatPlace(QtWidgets.QWidget):
     def _arrange(self) -> None:
         foot = QtWidgets.QWidget()
         foot.setMaximumWidth(_WIDTH)
-        inside = column(self.switcher, self.composer, spacing=0)
+        inside = column(self.switcher, self.hints, self.composer, spacing=0)
         inside.setContentsMargins(24, 0, 24, 16)
         foot.setLayout(inside)
         across = row(None, foot, None, spacing=0)
@@ -76,9 +80,9 @@ class ChatPlace(QtWidgets.QWidget):
         self.pages.addWidget(self.compare)
         self._work = QtWidgets.QWidget()
         self._work.setLayout(row(self.list, self.pages, spacing=0))
-        self.setLayout(row(self.first, self._work, spacing=0))
-        self._work.hide()
-        self.first.hide()
+        self.setLayout(row(self.first, self.no_base, self._work, spacing=0))
+        for part in (self.first, self.no_base, self._work):
+            part.hide()
 
     def _connect(self) -> None:
         session = self.session
@@ -96,6 +100,12 @@ class ChatPlace(QtWidgets.QWidget):
         self.composer.compare_wanted.connect(self._open_compare)
         self.compare.left.connect(self._leave_compare)
         self.composer.panel.settled.connect(session.set_up)
+        self.composer.held_so.connect(self.hints.show_system)
+        self.hints.trigger_wanted.connect(self.composer.insert)
+        self.hints.prompt_wanted.connect(self.composer.panel.use_system)
+        self.first.import_wanted.connect(self.import_wanted)
+        self.first.greeted.connect(self._greet)
+        self.first.ended.connect(self._look)
         self._services.operations.changed.connect(self._changed)
 
     def _give_keys(self) -> None:
@@ -111,10 +121,10 @@ class ChatPlace(QtWidgets.QWidget):
         key(self.composer, "Alt+Left", lambda: self._step(-1))
         key(self.composer, "Alt+Right", lambda: self._step(1))
 
-    def _first(self) -> Empty:
+    def _no_base(self) -> Empty:
         made = Empty(
             "chat",
-            self.tr("Welcome to Veneer"),
+            self.tr("No model yet"),
             self.tr(
                 "Drop a GGUF model onto this window and talk to it. Then drop LoRA adapters, "
                 "stack them over it, and switch with one click."
@@ -143,8 +153,16 @@ class ChatPlace(QtWidgets.QWidget):
 
     def _show_start(self, start: reads.Start) -> None:
         self._say_begin(start.running)
-        self.first.setVisible(not start.has_base)
-        self._work.setVisible(start.has_base)
+        first = self.first.follow(start)
+        self.first.setVisible(first)
+        self.no_base.setVisible(not first and not start.has_base)
+        self._work.setVisible(not first and start.has_base)
+
+    def _greet(self, said: str) -> None:
+        """Ask the first question of the first run, and show what is answered."""
+        self._look()
+        self._ask(Ask("say", said))
+        self.composer.setFocus()
 
     def _changed(self, changes: Changes) -> None:
         if changes.bases or changes.generations:

@@ -16,6 +16,7 @@ _NOTHING = QtGui.QImage(1, 1, QtGui.QImage.Format.Format_ARGB32)
 _NOTHING.fill(Qt.GlobalColor.transparent)
 _FENCE = QtGui.QTextFormat.Property.BlockCodeFence
 _CODE_GROUND = QtGui.QColor(128, 116, 104, 36)
+_RULE = QtGui.QColor(128, 116, 104, 96)
 
 
 class ProseText(QtWidgets.QTextBrowser):
@@ -37,6 +38,7 @@ class ProseText(QtWidgets.QTextBrowser):
         """Show a text."""
         self.document().setMarkdown(text, _FEATURES)
         self._ground_code()
+        self._rule_tables()
         self._fit()
 
     def _ground_code(self) -> None:
@@ -48,6 +50,19 @@ class ProseText(QtWidgets.QTextBrowser):
                 shape.setBackground(_CODE_GROUND)
                 QtGui.QTextCursor(block).setBlockFormat(shape)
             block = block.next()
+
+    def _rule_tables(self) -> None:
+        """Draw thin lines around cells, in a grey that suits both themes."""
+        for part in self.document().rootFrame().childFrames():
+            if isinstance(part, QtGui.QTextTable):
+                shape = part.format()
+                shape.setBorderStyle(shape.BorderStyle.BorderStyle_Solid)
+                shape.setBorderBrush(_RULE)
+                shape.setBorderCollapse(True)
+                shape.setCellPadding(6)
+                shape.setTopMargin(8)
+                shape.setBottomMargin(8)
+                part.setFormat(shape)
 
     def loadResource(self, kind: int, name: QtCore.QUrl | str) -> Any:  # noqa: N802
         """Nothing is loaded, whatever the text names. Without a value Qt would read the file."""

@@ -66,6 +66,11 @@ class SetupPanel(QtWidgets.QFrame):
         self.max_tokens.setValue(setup.max_tokens)
         self.seed.setValue(-1 if sampling.seed is None else sampling.seed)
 
+    def use_system(self, system: str) -> None:
+        """Tell this first from now on."""
+        self.system.setPlainText(system)
+        self.settled.emit(self.setup)
+
     def open_above(self, anchor: QtWidgets.QWidget) -> None:
         """Open just above a button, within the screen."""
         self.adjustSize()

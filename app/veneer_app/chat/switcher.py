@@ -32,9 +32,10 @@ class Switcher(QtWidgets.QWidget):
 
     def refresh(self) -> None:
         """Look again at what can be activated."""
-        self._latest.ask(reads.choices, self._show)
+        self._latest.ask(reads.choices, self.show_choices)
 
-    def _show(self, choices: tuple[reads.Choice, ...]) -> None:
+    def show_choices(self, choices: tuple[reads.Choice, ...]) -> None:
+        """Offer exactly these."""
         clear(self._row)
         self.chips = []
         bases = [c for c in choices if c.composition is None]

@@ -79,7 +79,7 @@ class TopBar(QtWidgets.QFrame):
 
     def refresh(self) -> None:
         """Look again at what is active."""
-        self._latest.ask(reads.active, self._show)
+        self._latest.ask(reads.active, self.show_active)
 
     def roll_back(self) -> None:
         """Return to the composition before."""
@@ -94,7 +94,8 @@ class TopBar(QtWidgets.QFrame):
         if changes.generations or changes.compositions or changes.bases or changes.adapters:
             self.refresh()
 
-    def _show(self, active: reads.Active | None) -> None:
+    def show_active(self, active: reads.Active | None) -> None:
+        """Show that this is active."""
         self._active = active
         nothing = self.tr("Nothing is active")
         self.title.setText(text.plain(active.title, 80) if active else nothing)

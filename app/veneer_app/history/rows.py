@@ -57,24 +57,38 @@ def took_words(past: Past) -> str:
     return text.milliseconds(took(past)) if past.generation.timings_ms else ""
 
 
-def _tone(past: Past) -> str:
+def failed(past: Past) -> bool:
+    """Whether it did not come to be, and nobody wanted that."""
+    return past.generation.state == "ABORTED" and not stopped(past)
+
+
+def tone_of(past: Past) -> str:
+    """The tone of the theme in which its state is shown."""
     if past.active:
         return "good"
-    failed = past.generation.state == "ABORTED" and not stopped(past)
-    return "bad" if failed else "muted"
+    return "bad" if failed(past) else "muted"
+
+
+def _title(past: Past) -> str:
+    """Its composition, and which generation was returned to."""
+    back = past.generation.restores
+    words = translate("History", "{title}, back to {n}")
+    return past.title if back is None else words.format(title=past.title, n=back)
+
+
+def _muted(past: Past) -> str:
+    return "muted"
 
 
 def columns() -> tuple[Column, ...]:
     """The columns of the table."""
     return (
-        Column("№", lambda p: str(p.generation.number), lambda p: p.generation.number),
-        Column(translate("History", "Composition"), lambda p: p.title),
-        Column(translate("History", "State"), state_of, tone=_tone),
+        Column("№", lambda p: str(p.generation.number), right=True),
+        Column(translate("History", "Composition"), _title),
         Column(
-            translate("History", "When"),
-            lambda p: text.when(requested_at(p)),
-            requested_at,
-            lambda p: "muted",
+            translate("History", "Asked by"), lambda p: who(p.generation.requested_by), tone=_muted
         ),
-        Column(translate("History", "Took"), took_words, took, lambda p: "muted", right=True),
+        Column(translate("History", "State"), state_of, tone=tone_of),
+        Column(translate("History", "When"), lambda p: text.when(requested_at(p)), tone=_muted),
+        Column(translate("History", "Took"), took_words, tone=_muted, right=True),
     )

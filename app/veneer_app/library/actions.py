@@ -26,7 +26,12 @@ class Actions(QtWidgets.QWidget):
         self._operations = services.operations
         self._row: LibraryRow | None = None
         self._verifying: Task | None = None
-        self.stack = button(self.tr("Add to the stack"), "stacks", on_click=self._to_stack)
+        self.stack = button(
+            self.tr("Add to the stack"),
+            "stacks",
+            tip=self.tr("Enter, or drag it to Stacks"),
+            on_click=self.add_to_stack,
+        )
         self.targets = button(self.tr("Targets…"), "layer", on_click=self._show_targets)
         self.reveal = button(self.tr("Show in folder"), "folder", on_click=self._reveal)
         self.verify = button(self.tr("Verify again"), "verify", on_click=self._verify)
@@ -45,8 +50,9 @@ class Actions(QtWidgets.QWidget):
         for part in (self.stack, self.targets):
             part.setVisible(shown.kind == "adapter")
 
-    def _to_stack(self) -> None:
-        if self._row is not None:
+    def add_to_stack(self) -> None:
+        """Have it added, if it is an adapter."""
+        if self._row is not None and self._row.kind == "adapter":
             self.stack_wanted.emit(self._row.digest)
 
     def _show_targets(self) -> None:

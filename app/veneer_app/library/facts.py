@@ -119,6 +119,7 @@ def _of_adapter(stored: StoredAdapter) -> tuple[Fact, ...]:
         (translate("Facts", "Targets"), str(len(adapter.targets))),
         (translate("Facts", "What it does"), _operations(adapter)),
         (translate("Facts", "Effective scale"), _scales(stored)),
+        (translate("Facts", "Chat template"), text.plain(adapter.chat_template, 80)),
         (translate("Facts", "Acts after tokens"), ", ".join(map(str, adapter.invocation_tokens))),
         (translate("Facts", "Weights"), f"{text.count(adapter.weights)}, {adapter.dtype}"),
         (translate("Facts", "Files"), f"{form}: {text.plain(', '.join(stored.files), 120)}"),

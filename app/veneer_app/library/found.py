@@ -1,9 +1,12 @@
 """Which rows of the Library are shown: those with the words, of the kind, that fit as asked."""
 
+from collections.abc import Sequence
 from typing import Literal
 
-from veneer_app.library.rows import LibraryRow
-from veneer_app.parts.table import Found, Index, Table
+from veneer_app.library.rows import FITS, LibraryRow
+from veneer_app.parts.carry import carrying
+from veneer_app.parts.table import ROW, Found, Index, Table
+from veneer_app.qt import Qt, QtCore
 
 Fit = Literal["all", "fits", "unsure", "refused"]
 
@@ -17,6 +20,11 @@ class LibraryFound(Found):
         self._words: tuple[str, ...] = ()
         self._kind = ""
         self._fit: Fit = "all"
+
+    @property
+    def by_fit(self) -> bool:
+        """Whether it takes every verdict to know what is shown, and in which order."""
+        return self._fit != "all" or self.sortColumn() == FITS
 
     def search(self, text: str) -> None:
         """Show what has all of these words in its name, kind, tags, notes or what it is for."""
@@ -41,3 +49,15 @@ class LibraryFound(Found):
         if self._fit != "all" and shown.fit != self._fit:
             return False
         return all(word in shown.words for word in self._words)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Adapters can be dragged onto the stack."""
+        flags = super().flags(index)
+        shown: LibraryRow | None = self.row_at(index)
+        draggable = shown is not None and shown.kind == "adapter"
+        return flags | Qt.ItemFlag.ItemIsDragEnabled if draggable else flags
+
+    def mimeData(self, indexes: Sequence[QtCore.QModelIndex]) -> QtCore.QMimeData:  # noqa: N802
+        """What is dragged: the adapter."""
+        shown: LibraryRow = indexes[0].data(ROW)
+        return carrying(shown.digest)

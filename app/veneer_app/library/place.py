@@ -1,5 +1,7 @@
 """The Library: search, one table over bases and adapters, and the details of what is selected."""
 
+from dataclasses import replace
+
 from veneer.demo import adapters, embedded_base
 from veneer.identity import Digest
 from veneer.store.changes import Changes
@@ -14,12 +16,12 @@ from veneer_app.parts.controls import button, column, label, row
 from veneer_app.parts.empty import Empty
 from veneer_app.parts.keys import key
 from veneer_app.parts.table import Table, table_view
-from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
+from veneer_app.qt import Qt, QtCore, QtWidgets, Signal
 from veneer_app.services import Services
 
-_WIDTHS = (0, 60, 56, 76, 84, 168, 88)
-_MADE_FOR = 5
-_ROOMY = 640
+_WIDTHS = (0, 60, 56, 76, 84, 160, 112)
+_GIVES_UP = ((620, 5), (480, 2), (480, 3))
+"""Where the table is narrow, the details alone say what an adapter was made for, then its rank."""
 
 
 class LibraryPlace(QtWidgets.QWidget):
@@ -36,7 +38,7 @@ class LibraryPlace(QtWidgets.QWidget):
         self._selected: Digest | None = None
         self.table = Table(columns(), self)
         self.found = LibraryFound(self.table)
-        self.view = table_view(self.tr("Bases and adapters"), self.found)
+        self.view = table_view(self.tr("Bases and adapters"), self.found, _GIVES_UP)
         self.search = fields.line(self.tr("Search the library"), self.tr("Search"))
         self.kinds = fields.choice(self.tr("Which kind to show"), [(self.tr("All kinds"), "")])
         self.fits = fields.choice(
@@ -61,20 +63,48 @@ class LibraryPlace(QtWidgets.QWidget):
         """Look at the library again."""
         chosen = self._chosen
         # Thousands of rows take a while to be made, and the window need not wait for them.
-        self._latest.ask(lambda ws: _look(ws, chosen), self._show)
+        self._latest.ask(lambda ws: _look(ws, chosen), lambda found: self.show_now(*found))
+
+    def _judge(self) -> None:
+        """Have those judged that are in sight, or all where that decides what is."""
+        base = self.against.currentData()
+        if base is None:
+            return
+        if self.found.by_fit:
+            shown = list(self.table.rows)
+        else:
+            sight = self.view.rows_in_sight()
+            shown = [self.found.row_at(self.found.index(n, 0)) for n in sight]
+        adapters = [row.digest for row in shown if row.kind == "adapter" and row.report is None]
+        self._services.verdicts.want(base, adapters)
+
+    def _judged_more(self, base: str) -> None:
+        if base != self.against.currentData():
+            return
+        known = self._services.verdicts.on(Digest(base))
+        changed = {
+            number: replace(row, report=known[row.digest])
+            for number, row in enumerate(self.table.rows)
+            if row.report is None and row.digest in known
+        }
+        self.table.change_rows(changed)
+        if any(row.digest == self._selected for row in changed.values()):
+            self.details.show_row(self.found.row_at(self.view.currentIndex()))
 
     def _arrange(self) -> None:
         header = self.view.horizontalHeader()
         header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
         for number, width in enumerate(_WIDTHS[1:], 1):
             self.view.setColumnWidth(number, width)
+        self.view.setDragEnabled(True)
         self.view.sortByColumn(1, Qt.SortOrder.DescendingOrder)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.search.setMaximumWidth(320)
         self.against.setMaximumWidth(260)
         self._judged = label(self.tr("Fit for"), "muted")
-        tools = row(self.search, self.kinds, self.fits, None, self._judged, self.against)
-        head = row(label(self.tr("Library"), "title"), self.count, None, self.demo)
+        tools = row(self.search, self.kinds, self.fits, None)
+        title = label(self.tr("Library"), "title")
+        head = row(title, self.count, None, self._judged, self.against, self.demo)
         self._list = QtWidgets.QWidget()
         layout = column(head, tools, self.view, spacing=16)
         layout.setContentsMargins(24, 24, 24, 24)
@@ -82,11 +112,6 @@ class LibraryPlace(QtWidgets.QWidget):
         self.setLayout(row(self.empty, self._list, self.details, spacing=0))
         self._list.hide()
         self.empty.hide()
-
-    def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
-        """In a narrow window the details alone say what an adapter was made for."""
-        super().resizeEvent(event)
-        self.view.setColumnHidden(_MADE_FOR, self.width() < _ROOMY + self.details.width())
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self.found.search)
@@ -96,7 +121,14 @@ class LibraryPlace(QtWidgets.QWidget):
         self.fits.currentIndexChanged.connect(lambda: self.found.show_fit(self.fits.currentData()))
         for shown in (self.found.layoutChanged, self.found.modelReset):
             shown.connect(self._count)
+        self.view.activated.connect(lambda index: self.details.acts.add_to_stack())
         key(self, "Ctrl+F", self.search.setFocus)
+        self._soon = QtCore.QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._judge)
+        for moved in (self.view.looked_at, self.found.layoutChanged, self.found.modelReset):
+            moved.connect(self._soon.start)
+        self.found.rowsInserted.connect(self._soon.start)
+        self._services.verdicts.found.connect(self._judged_more)
         self.view.selectionModel().currentRowChanged.connect(self._select)
         self.found.modelReset.connect(self._select_again)
         self.against.currentIndexChanged.connect(self._choose)
@@ -131,8 +163,8 @@ class LibraryPlace(QtWidgets.QWidget):
         words = self.tr("{n} of {of}") if shown < of else self.tr("{of}")
         self.count.setText(words.format(n=shown, of=of))
 
-    def _show(self, read: tuple[reads.LibraryNow, tuple[LibraryRow, ...]]) -> None:
-        now, made = read
+    def show_now(self, now: reads.LibraryNow, made: tuple[LibraryRow, ...]) -> None:
+        """Show exactly this."""
         nothing = not now.bases and not now.adapters
         self.empty.setVisible(nothing)
         self._list.setVisible(not nothing)
@@ -140,6 +172,8 @@ class LibraryPlace(QtWidgets.QWidget):
         self._show_bases(now)
         self._show_kinds(made)
         self.table.set_rows(made)
+        if now.chosen is not None:
+            self._judged_more(now.chosen)
         if not self.view.currentIndex().isValid():
             self.details.show_row(None)
 

@@ -8,7 +8,7 @@ from veneer_app import text
 from veneer_app.library.facts import operation_words
 from veneer_app.parts.controls import button, column, label, row
 from veneer_app.parts.table import Column, Found, Table, table_view
-from veneer_app.qt import QtWidgets
+from veneer_app.qt import Qt, QtWidgets
 
 translate = text.translate
 
@@ -35,8 +35,11 @@ class TargetsDialog(QtWidgets.QDialog):
         self.table = Table(_columns(), self)
         self.table.set_rows([_Row(t, stored.default_scale) for t in stored.adapter.targets])
         view = table_view(self.tr("Targets"), Found(self.table))
-        view.sortByColumn(-1, view.horizontalHeader().sortIndicatorOrder())
-        view.horizontalHeader().setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
+        # In the adapter's own order; Qt would begin with the last.
+        view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        header, fit = view.horizontalHeader(), QtWidgets.QHeaderView.ResizeMode
+        header.setSectionResizeMode(fit.ResizeToContents)
+        header.setSectionResizeMode(0, fit.Stretch)
         said = self.tr(
             "At the default strength of {scale}; a stack's own strength scales the same."
         )

@@ -3,6 +3,7 @@
 Whatever has no visible text gets an accessible name here; labels never guess at rich text.
 """
 
+import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -10,6 +11,8 @@ from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.theme.icons import set_icon
 
 Kind = Literal["plain", "primary", "quiet", "danger", "chip"]
+_ENDLESS = re.compile(r"\S{32,}")
+_MAY_BREAK = "\u200b"
 _TONES = {"primary": "on_accent", "danger": "bad"}
 
 
@@ -17,10 +20,9 @@ def label(
     text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False
 ) -> QtWidgets.QLabel:
     """A label that shows exactly this text."""
-    made = QtWidgets.QLabel()
+    made = Wrapped() if wrap else QtWidgets.QLabel()
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setText(text)
-    made.setWordWrap(wrap)
     if role:
         made.setProperty("role", role)
     if role.startswith("badge"):
@@ -30,6 +32,44 @@ def label(
     if selectable:
         made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return made
+
+
+class Wrapped(QtWidgets.QLabel):
+    """A label of several lines, which may break anywhere in a word that is too long for one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said = ""
+        self.setWordWrap(True)
+
+    def setText(self, text: str) -> None:  # noqa: N802
+        """Show another text."""
+        self._said = text
+        super().setText(_ENDLESS.sub(lambda found: _MAY_BREAK.join(found.group()), text))
+
+    def text(self) -> str:
+        """What is shown, without the places where it may break."""
+        return self._said
+
+    def copy(self) -> None:
+        """Put what is selected on the clipboard, as it was said."""
+        chosen = self.selectedText().replace(_MAY_BREAK, "")
+        QtWidgets.QApplication.clipboard().setText(chosen)
+
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:  # noqa: N802
+        """Qt would copy the places where it may break, too."""
+        if event.matches(QtGui.QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QtGui.QContextMenuEvent) -> None:  # noqa: N802
+        """The same with the mouse."""
+        if self.hasSelectedText():
+            menu = QtWidgets.QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction(self.tr("Copy")).triggered.connect(self.copy)
+            menu.popup(event.globalPos())
 
 
 class Elided(QtWidgets.QLabel):

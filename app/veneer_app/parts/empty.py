@@ -25,10 +25,9 @@ class Empty(QtWidgets.QWidget):
             column(None, self._picture, self.title, centred, 8, self._buttons, None, spacing=8)
         )
 
-    def add(self, made: QtWidgets.QPushButton) -> QtWidgets.QPushButton:
-        """Put a button below the sentence."""
+    def add(self, made: QtWidgets.QWidget) -> None:
+        """Put a button or a field below the sentence."""
         self._buttons.insertWidget(self._buttons.count() - 1, made)
-        return made
 
     def say(self, title: str, sentence: str) -> None:
         """Change the words."""

@@ -77,6 +77,36 @@ class Decimal(QtWidgets.QDoubleSpinBox):
             event.ignore()
 
 
+class Choice(QtWidgets.QComboBox):
+    """One of several; what is chosen ends in … where it does not fit.
+
+    The wheel changes it only while it has the focus.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizeAdjustPolicy(self.SizeAdjustPolicy.AdjustToContents)
+
+    def paintEvent(self, event: QtGui.QPaintEvent) -> None:  # noqa: N802
+        """The field, and as much of the text as there is room for."""
+        option = QtWidgets.QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter, style = QtWidgets.QStylePainter(self), self.style()
+        painter.drawComplexControl(style.ComplexControl.CC_ComboBox, option)
+        part = style.SubControl.SC_ComboBoxEditField
+        room = style.subControlRect(style.ComplexControl.CC_ComboBox, option, part, self).width()
+        mode = Qt.TextElideMode.ElideRight
+        option.currentText = self.fontMetrics().elidedText(option.currentText, mode, room)
+        painter.drawControl(style.ControlElement.CE_ComboBoxLabel, option)
+
+    def wheelEvent(self, event: QtGui.QWheelEvent) -> None:  # noqa: N802
+        """Leave the wheel to what is around, unless the field is in use."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
 def whole(name: str, low: int, high: int, step: int = 1) -> Whole:
     """A field for a whole number."""
     made = Whole()
@@ -107,9 +137,9 @@ def _prepare(field: QtWidgets.QAbstractSpinBox, name: str) -> None:
     field.setMinimumWidth(88)
 
 
-def choice(name: str, options: Sequence[tuple[str, object]]) -> QtWidgets.QComboBox:
+def choice(name: str, options: Sequence[tuple[str, object]]) -> Choice:
     """A field that offers (text, value) pairs."""
-    made = QtWidgets.QComboBox()
+    made = Choice()
     made.setAccessibleName(name)
     made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     for text, value in options:

@@ -1,5 +1,7 @@
 """Lists whose rows have a title and a smaller line below it, and perhaps a dot and a number."""
 
+from functools import partial
+
 from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.theme.tokens import current
 
@@ -12,6 +14,7 @@ CAP = Qt.ItemDataRole.UserRole + 3
 _HEIGHT = 48
 _MARGIN = 12
 _CAP = 18
+_DOT = 8
 Index = QtCore.QModelIndex | QtCore.QPersistentModelIndex
 
 
@@ -32,13 +35,15 @@ class TwoLines(QtWidgets.QStyledItemDelegate):
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
         _background(painter, area, option.state)
         text = area.adjusted(_MARGIN - 4, 5, -_MARGIN + 4, -5)
+        mirrored = partial(QtWidgets.QStyle.visualRect, option.direction, QtCore.QRect(text))
         cap = str(index.data(CAP) or "")
         if cap:
-            _cap(painter, text, cap, option.font)
+            _cap(painter, mirrored(_at_end(text, _CAP)), cap, option.font)
             text.setRight(text.right() - _CAP - 6)
         if index.data(MARK):
-            _dot(painter, text)
-            text.setRight(text.right() - 14)
+            _dot(painter, mirrored(_at_end(text, _DOT)))
+            text.setRight(text.right() - _DOT - 6)
+        text = mirrored(text)
         upper, lower = QtCore.QRect(text), QtCore.QRect(text)
         upper.setHeight(text.height() // 2)
         lower.setTop(upper.bottom() + 1)
@@ -61,15 +66,19 @@ def _background(
         painter.drawRoundedRect(area, 6, 6)
 
 
-def _dot(painter: QtGui.QPainter, text: QtCore.QRect) -> None:
+def _at_end(text: QtCore.QRect, size: int) -> QtCore.QRect:
+    """A square in the middle of the right side."""
+    return QtCore.QRect(text.right() - size, text.center().y() - size // 2, size, size)
+
+
+def _dot(painter: QtGui.QPainter, area: QtCore.QRect) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QtGui.QColor(current().good))
-    painter.drawEllipse(QtCore.QPoint(text.right() - 4, text.center().y()), 4, 4)
+    painter.drawEllipse(area)
 
 
-def _cap(painter: QtGui.QPainter, text: QtCore.QRect, cap: str, font: QtGui.QFont) -> None:
+def _cap(painter: QtGui.QPainter, key: QtCore.QRect, cap: str, font: QtGui.QFont) -> None:
     tokens = current()
-    key = QtCore.QRect(text.right() - _CAP, text.center().y() - _CAP // 2, _CAP, _CAP)
     painter.setPen(QtGui.QColor(tokens.border_strong))
     painter.setBrush(QtGui.QColor(tokens.surface))
     painter.drawRoundedRect(key, 4, 4)

@@ -9,6 +9,7 @@ from veneer.store.records import StoredAdapter, StoredBase
 from veneer_app import text
 from veneer_app.library.rows import kind_word, tone_of, verdict
 from veneer_app.parts import fields
+from veneer_app.parts.carry import carrying
 from veneer_app.parts.controls import (
     Elided,
     column,
@@ -18,21 +19,13 @@ from veneer_app.parts.controls import (
     row,
     set_role,
 )
-from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
+from veneer_app.qt import Qt, QtGui, QtWidgets
 from veneer_app.stacks.draft import Layer
 from veneer_app.stacks.editor import Editor
 from veneer_app.stacks.strength import Strength
 from veneer_app.theme import icons
 
-ADAPTER_MIME = "application/x-veneer-adapter"
 _ROOMY = 560
-
-
-def adapter_mime(adapter: Digest) -> QtCore.QMimeData:
-    """What is dragged when an adapter is dragged."""
-    data = QtCore.QMimeData()
-    data.setData(ADAPTER_MIME, adapter.encode())
-    return data
 
 
 class Grip(QtWidgets.QLabel):
@@ -54,7 +47,7 @@ class Grip(QtWidgets.QLabel):
         """Begin to drag."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             drag = QtGui.QDrag(self)
-            drag.setMimeData(adapter_mime(self._adapter))
+            drag.setMimeData(carrying(self._adapter))
             drag.exec(Qt.DropAction.MoveAction)
 
 
@@ -199,6 +192,7 @@ class BaseCard(QtWidgets.QFrame):
         self._picture = label()
         self.choice = fields.choice(self.tr("Base"), ())
         self.choice.setMinimumWidth(200)
+        self.choice.setMaximumWidth(360)
         self.about = Elided(role="muted")
         self.about.setAlignment(Qt.AlignmentFlag.AlignRight)
         layout = row(self._picture, label(self.tr("Base"), "heading"), self.choice, self.about)

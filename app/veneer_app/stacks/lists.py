@@ -5,17 +5,20 @@ from collections.abc import Sequence
 from veneer.compose.stacks import Composition
 from veneer.store.records import StoredAdapter
 from veneer_app import text
+from veneer_app.parts.carry import carrying
 from veneer_app.parts.lines import Index, Line, Lines
 from veneer_app.qt import Qt, QtCore
 from veneer_app.reads import StacksNow
-from veneer_app.stacks.cards import adapter_mime
 from veneer_app.stacks.draft import Draft
 
 translate = text.translate
 
 
 def stack_lines(now: StacksNow, key: str, draft: Draft, dirty: bool) -> tuple[Line, ...]:
-    """The saved stacks, the one being edited marked if it has unsaved edits."""
+    """The saved stacks, the one being edited marked if it has unsaved edits.
+
+    The key of one that can be read is its name; of another one, what no name is.
+    """
     active = now.active.composition.id if now.active is not None else None
     lines = [
         Line(
@@ -26,6 +29,10 @@ def stack_lines(now: StacksNow, key: str, draft: Draft, dirty: bool) -> tuple[Li
             str(now.key_of(c.name or "") or ""),
         )
         for c in now.saved
+    ]
+    lines += [
+        Line((broken.name,), text.plain(broken.name, 48), translate("Stacks", "Cannot be read"))
+        for broken in now.unreadable
     ]
     if not key:
         name = draft.name or translate("Stacks", "New stack")
@@ -52,7 +59,7 @@ class AdapterLines(Lines):
 
     def mimeData(self, indexes: Sequence[QtCore.QModelIndex]) -> QtCore.QMimeData:  # noqa: N802
         """What is dragged: the adapter."""
-        return adapter_mime(self.key_at(indexes[0]))
+        return carrying(self.key_at(indexes[0]))
 
 
 def _name(name: str, key: str, dirty: bool) -> str:
@@ -71,6 +78,8 @@ def _made_of(composition: Composition, now: StacksNow) -> str:
 
 def _about(stored: StoredAdapter) -> str:
     ranks = "/".join(map(str, stored.adapter.ranks[:4]))
+    if not ranks:
+        return translate("Stacks", "{n} tensors").format(n=len(stored.adapter.targets))
     return translate("Stacks", "rank {rank}, {n} tensors").format(
         rank=ranks, n=len(stored.adapter.targets)
     )

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 from veneer.adapters.compat import CompatReport
 from veneer.identity import Digest
+from veneer_app.parts.carry import carried
 from veneer_app.parts.controls import column, label
 from veneer_app.qt import QtCore, QtGui, QtWidgets
 from veneer_app.reads import StacksNow
-from veneer_app.stacks.cards import ADAPTER_MIME, BaseCard, LayerCard, Shown
+from veneer_app.stacks.cards import BaseCard, LayerCard, Shown
 from veneer_app.stacks.draft import Draft
 from veneer_app.stacks.editor import Editor
 from veneer_app.theme.tokens import current
@@ -44,8 +45,9 @@ class Pile(QtWidgets.QWidget):
 
     def show_reports(self, reports: Mapping[Digest, CompatReport]) -> None:
         """How the adapters fit the draft's base."""
-        self._reports = reports
-        self._show(self._editor.draft)
+        if reports != self._reports:
+            self._reports = reports
+            self._show(self._editor.draft)
 
     def show_problems(self, problems: Mapping[Digest, str]) -> None:
         """What went wrong with which adapter at the last activation."""
@@ -108,14 +110,14 @@ class Pile(QtWidgets.QWidget):
 
     def dragEnterEvent(self, event: QtGui.QDragEnterEvent) -> None:  # noqa: N802
         """Adapters are welcome; files are the window's."""
-        if event.mimeData().hasFormat(ADAPTER_MIME):
+        if carried(event.mimeData()) is not None:
             event.acceptProposedAction()
         else:
             event.ignore()
 
     def dragMoveEvent(self, event: QtGui.QDragMoveEvent) -> None:  # noqa: N802
         """Show where it would go."""
-        if not event.mimeData().hasFormat(ADAPTER_MIME):
+        if carried(event.mimeData()) is None:
             event.ignore()
             return
         event.acceptProposedAction()
@@ -129,12 +131,12 @@ class Pile(QtWidgets.QWidget):
 
     def dropEvent(self, event: QtGui.QDropEvent) -> None:  # noqa: N802
         """Add the adapter there, or move it there."""
-        adapter = Digest(bytes(event.mimeData().data(ADAPTER_MIME).data()).decode())
+        adapter = carried(event.mimeData())
         place = self._place_at(event.position().y())
         self._drop_at = None
         self.update()
         scales = {a.digest: a.default_scale for a in self._now.adapters}
-        if adapter in scales:
+        if adapter is not None and adapter in scales:
             self._editor.add(adapter, scales[adapter], place)
             event.acceptProposedAction()
 

@@ -34,10 +34,8 @@ class StacksPlace(QtWidgets.QWidget):
         self._services = services
         self._operations = services.operations
         self._latest = Latest(services.operations, self)
-        self._fits = Latest(services.operations, self)
         self._room = Latest(services.operations, self)
         self._now = reads.StacksNow()
-        self._judged: tuple[object, ...] = ()
         self._asked_room: tuple[object, ...] = ()
         self.editor = Editor(self)
         self.shelf = Shelf(self, services.operations, self.editor)
@@ -54,7 +52,7 @@ class StacksPlace(QtWidgets.QWidget):
 
     def refresh(self) -> None:
         """Look at the stacks and the library again."""
-        self._latest.ask(reads.stacks, self._show)
+        self._latest.ask(reads.stacks, self.show_now)
 
     def open_stack(self, name: str) -> None:
         """Edit a saved stack."""
@@ -94,9 +92,12 @@ class StacksPlace(QtWidgets.QWidget):
         self._operations.changed.connect(self._changed)
         self._operations.settings_changed.connect(self._weigh_again)
         self._services.switch.stated.connect(self._switched)
+        self._services.verdicts.found.connect(self._show_verdicts)
         shelf.nameless.connect(parts.ask_for_name)
         shelf.gone.connect(self._removed)
         parts.stacks.selectionModel().currentRowChanged.connect(self._select)
+        for asked in (parts.stacks.activated, parts.stacks.clicked):
+            asked.connect(self._ask_about)
         parts.stack_model.renamed.connect(self._rename)
         parts.search.textChanged.connect(self._show_adapters)
         parts.adapters.activated.connect(lambda index: self.add(parts.adapter_model.key_at(index)))
@@ -139,13 +140,12 @@ class StacksPlace(QtWidgets.QWidget):
 
     def _changed(self, changes: Changes) -> None:
         if changes.bases or changes.adapters or changes.compositions or changes.generations:
-            if changes.adapters:
-                self._judged = ()
             # What runs already needs no more memory, so each switch changes what there is.
             self._asked_room = ()
             self.refresh()
 
-    def _show(self, now: reads.StacksNow) -> None:
+    def show_now(self, now: reads.StacksNow) -> None:
+        """Show exactly this."""
         self._now = self.shelf.now = now
         self.parts.show_editor(bool(now.bases))
         self.parts.pile.show_now(now)
@@ -173,11 +173,11 @@ class StacksPlace(QtWidgets.QWidget):
         if name == self.editor.key:
             self._open_something(without=name)
 
-    def _rename(self, old: str, new: str) -> None:
-        if old:
-            self.shelf.rename(old, new)
-        else:
+    def _rename(self, old: object, new: str) -> None:
+        if old == "":
             self.editor.rename(new)
+        elif isinstance(old, str):
+            self.shelf.rename(old, new)
 
     def _rename_here(self) -> None:
         self.parts.stacks.setFocus()
@@ -189,8 +189,14 @@ class StacksPlace(QtWidgets.QWidget):
 
     def _select(self, index: QtCore.QModelIndex) -> None:
         key = self.parts.stack_model.key_at(index)
-        if key and key != self.editor.key:
+        if key and key != self.editor.key and isinstance(key, str):
             self.open_stack(key)
+
+    def _ask_about(self, index: QtCore.QModelIndex) -> None:
+        key = self.parts.stack_model.key_at(index)
+        for broken in self._now.unreadable:
+            if key == (broken.name,):
+                self.shelf.ask_about(broken)
 
     def _edited(self, draft: Draft) -> None:
         dirty = self.editor.dirty
@@ -220,12 +226,15 @@ class StacksPlace(QtWidgets.QWidget):
             self._room.ask(lambda ws: ws.room(base, adapters), self.parts.memory.show_room)
 
     def _judge(self, draft: Draft) -> None:
-        """Ask how the adapters fit, but only when the base or the adapters are others."""
+        """Show how the adapters in it fit, as far as it is known, and ask for the rest."""
         base = draft.base
-        wanted = (base, *(a.digest for a in self._now.adapters))
-        if base is not None and self._knows(base) and wanted != self._judged:
-            self._judged = wanted
-            self._fits.ask(lambda ws: reads.fits(ws, base), self.parts.pile.show_reports)
+        if base is not None and self._knows(base):
+            self._services.verdicts.want(base, [layer.adapter for layer in draft.layers])
+        self._show_verdicts(base)
+
+    def _show_verdicts(self, base: str | None) -> None:
+        if base == self.editor.draft.base:
+            self.parts.pile.show_reports(self._services.verdicts.on(self.editor.draft.base))
 
     def _knows(self, base: Digest) -> bool:
         return any(stored.digest == base for stored in self._now.bases)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from veneer.compose.package import SUFFIX
-from veneer.compose.stacks import Composition
+from veneer.compose.stacks import Composition, Unreadable
 from veneer.store.refs import clean_name, free_name
 from veneer_app import text
 from veneer_app.operations import Operations
@@ -88,6 +88,15 @@ class Shelf(QtCore.QObject):
             lambda: self._operations.do(
                 lambda ws: ws.stacks.forget(name), lambda _: self.gone.emit(name)
             ),
+        )
+
+    def ask_about(self, broken: Unreadable) -> None:
+        """Say why a stack cannot be read, and offer to remove it."""
+        self._ask(
+            self.tr("The stack “{name}” cannot be read").format(name=text.plain(broken.name, 60)),
+            text.plain(broken.problem, 600),
+            self.tr("Remove"),
+            lambda: self._operations.do(lambda ws: ws.stacks.forget(broken.name)),
         )
 
     def export(self) -> None:

@@ -47,6 +47,8 @@ class Slider(QtWidgets.QSlider):
         """Groove, the part from 0 to the value, ticks at the detents, knob."""
         tokens, painter = current(), QtGui.QPainter(self)
         painter.setRenderHint(QtGui.QPainter.RenderHint.Antialiasing)
+        # Numbers grow to the right everywhere, and their signs stand before them.
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         middle = 13.0
         self._groove(painter, middle)
         for detent in (-_REACH, *_DETENTS, _REACH):

@@ -21,15 +21,32 @@ class Theme(QtCore.QObject):
         super().__init__(application)
         self._application = application
         self._mode: Mode = "system"
+        self._applied: tokens.Tokens | None = None
         application.setStyle("Fusion")
         application.setFont(_readable(application.font()))
         application.styleHints().colorSchemeChanged.connect(self._system_changed)
+        # It may have more pixels to a point.
+        application.screenAdded.connect(icons.refresh)
+
+    def choose(self, mode: Mode) -> None:
+        """Have what is drawn from now on be in the tones of a mode.
+
+        Widgets are made twice as fast before `use` puts the style sheet on all of them.
+        """
+        self._mode = mode
+        dark = mode == "dark" or (mode == "system" and self._system_is_dark())
+        chosen = tokens.DARK if dark else tokens.LIGHT
+        if chosen != tokens.current():
+            tokens.use(chosen)
+            icons.refresh()
 
     def use(self, mode: Mode) -> None:
         """Change to a mode, at once."""
-        self._mode = mode
-        dark = mode == "dark" or (mode == "system" and self._system_is_dark())
-        self._apply(tokens.DARK if dark else tokens.LIGHT)
+        self.choose(mode)
+        # Every widget there is would be measured again, which takes much longer than a frame.
+        if tokens.current() != self._applied:
+            self._applied = tokens.current()
+            self._apply(self._applied)
 
     def _system_is_dark(self) -> bool:
         return self._application.styleHints().colorScheme() == Qt.ColorScheme.Dark
@@ -39,10 +56,8 @@ class Theme(QtCore.QObject):
             self.use("system")
 
     def _apply(self, chosen: tokens.Tokens) -> None:
-        tokens.use(chosen)
         self._application.setPalette(_palette(chosen))
         self._application.setStyleSheet(sheet(chosen, str(icons.folder())))
-        icons.refresh()
 
 
 def _readable(font: QtGui.QFont) -> QtGui.QFont:

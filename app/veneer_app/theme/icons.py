@@ -13,8 +13,10 @@ from veneer_app.theme.tokens import Tokens, current
 
 _NAME = "iconName"
 _TONE = "iconTone"
-_SIZES = (16, 20, 24)
+_SIZE = 16
 _GAP = 4
+_DIRECTED = frozenset({"left", "right", "forward", "undo", "redo", "rollback"})
+"""They point where reading goes or comes from."""
 
 
 def folder() -> Path:
@@ -28,40 +30,59 @@ def _source(name: str) -> str:
     return (folder() / f"{name}.svg").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=512)
 def pixmap(name: str, colour: str, size: int, ratio: float = 1.0) -> QtGui.QPixmap:
     """The icon in one colour, `size` logical pixels wide and high."""
+    return _pixmap(name, colour, size, ratio, QtGui.QGuiApplication.isRightToLeft())
+
+
+def _pixmap(name: str, colour: str, size: int, ratio: float, right_to_left: bool) -> QtGui.QPixmap:
+    return _drawn(name, colour, size, ratio, right_to_left and name in _DIRECTED)
+
+
+@lru_cache(maxsize=512)
+def _drawn(name: str, colour: str, size: int, ratio: float, mirrored: bool) -> QtGui.QPixmap:
     image = QtGui.QPixmap(round(size * ratio), round(size * ratio))
     image.fill(Qt.GlobalColor.transparent)
     drawn = _source(name).replace("currentColor", colour).encode()
     painter = QtGui.QPainter(image)
     QtSvg.QSvgRenderer(QtCore.QByteArray(drawn)).render(painter)
     painter.end()
+    if mirrored:
+        image = image.transformed(QtGui.QTransform.fromScale(-1, 1))
     image.setDevicePixelRatio(ratio)
     return image
 
 
-def icon(name: str, tone: str = "text", gap: int = 0) -> QtGui.QIcon:
+def icon(name: str, tone: str = "text", gap: int = 0, size: int = _SIZE) -> QtGui.QIcon:
     """The icon in a tone of the theme in use (the name of a field of `Tokens`).
 
-    With a `gap` there is that much empty room at its right: a style sheet cannot ask for it.
+    With a `gap` there is that much empty room beside it, towards the words that follow it: a style
+    sheet cannot ask for it.
     """
-    tokens, made = current(), QtGui.QIcon()
+    application = QtGui.QGuiApplication.instance()
+    assert isinstance(application, QtGui.QGuiApplication)
+    ratio, mirrored = application.devicePixelRatio(), application.isRightToLeft()
+    return _icon(name, current(), tone, gap, size, ratio, mirrored)
+
+
+@lru_cache(maxsize=512)
+def _icon(
+    name: str, tokens: Tokens, tone: str, gap: int, size: int, ratio: float, mirrored: bool
+) -> QtGui.QIcon:
+    made = QtGui.QIcon()
     colours = {
         QtGui.QIcon.Mode.Normal: getattr(tokens, tone),
         QtGui.QIcon.Mode.Disabled: tokens.border_strong,
     }
     for mode, colour in colours.items():
-        for size in _SIZES:
-            for ratio in (1.0, 2.0):
-                made.addPixmap(_with_gap(pixmap(name, colour, size, ratio), gap), mode)
-    for size in _SIZES:
-        checked = pixmap(name, _checked_colour(tokens, tone), size, 2.0)
-        made.addPixmap(checked, QtGui.QIcon.Mode.Normal, QtGui.QIcon.State.On)
+        drawn = _pixmap(name, colour, size, ratio, mirrored)
+        made.addPixmap(_with_gap(drawn, gap, mirrored), mode)
+    checked = _pixmap(name, _checked_colour(tokens, tone), size, ratio, mirrored)
+    made.addPixmap(checked, QtGui.QIcon.Mode.Normal, QtGui.QIcon.State.On)
     return made
 
 
-def _with_gap(image: QtGui.QPixmap, gap: int) -> QtGui.QPixmap:
+def _with_gap(image: QtGui.QPixmap, gap: int, mirrored: bool) -> QtGui.QPixmap:
     if not gap:
         return image
     ratio = image.devicePixelRatio()
@@ -69,7 +90,7 @@ def _with_gap(image: QtGui.QPixmap, gap: int) -> QtGui.QPixmap:
     wider.fill(Qt.GlobalColor.transparent)
     wider.setDevicePixelRatio(ratio)
     painter = QtGui.QPainter(wider)
-    painter.drawPixmap(0, 0, image)
+    painter.drawPixmap(gap if mirrored else 0, 0, image)
     painter.end()
     return wider
 
@@ -78,18 +99,23 @@ def _checked_colour(tokens: Tokens, tone: str) -> str:
     return tokens.accent if tone in {"text", "muted"} else getattr(tokens, tone)
 
 
-def set_icon(button: QtWidgets.QAbstractButton, name: str, tone: str = "text") -> None:
+def set_icon(
+    button: QtWidgets.QAbstractButton, name: str, tone: str = "text", size: int = _SIZE
+) -> None:
     """Give a button an icon that follows the theme."""
     button.setProperty(_NAME, name)
     button.setProperty(_TONE, tone)
-    if isinstance(button, QtWidgets.QPushButton):
-        button.setIconSize(QtCore.QSize(_SIZES[0] + _GAP, _SIZES[0]))
+    button.setIconSize(QtCore.QSize(size + _gap_of(button), size))
     _draw(button)
 
 
+def _gap_of(button: QtWidgets.QAbstractButton) -> int:
+    return _GAP if isinstance(button, QtWidgets.QPushButton) else 0
+
+
 def _draw(button: QtWidgets.QAbstractButton) -> None:
-    gap = _GAP if isinstance(button, QtWidgets.QPushButton) else 0
-    button.setIcon(icon(button.property(_NAME), button.property(_TONE), gap))
+    name, tone = button.property(_NAME), button.property(_TONE)
+    button.setIcon(icon(name, tone, _gap_of(button), button.iconSize().height()))
 
 
 def refresh() -> None:

@@ -17,6 +17,9 @@ QWidget[role="clear"], QScrollArea, QScrollArea > QWidget > QWidget[role="clear"
 QToolTip { background: $raised; color: $text; border: 1px solid $border_strong; padding: 4px 8px; }
 
 QLabel { background: transparent; }
+QMessageBox QLabel { min-width: 340px; padding: 2px 8px 2px 0; }
+QMessageBox QLabel#qt_msgbox_label { font-size: 11pt; font-weight: 600; }
+QMessageBox QLabel#qt_msgboxex_icon_label { min-width: 0; }
 QLabel[role="title"] { font-size: 15pt; font-weight: 600; }
 QLabel[role="heading"] { font-weight: 600; }
 QLabel[role="caption"] { color: $muted; font-size: 8pt; font-weight: 600; }

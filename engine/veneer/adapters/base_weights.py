@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import BinaryIO, Final, Protocol
 
 import numpy as np
@@ -25,7 +26,11 @@ class BaseWeights:
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._header = gguf.read_header(file)
+
+    @cached_property
+    def _header(self) -> gguf.GgufHeader:
+        # Most adapters are placed without a number of the base, and a header holds a vocabulary.
+        return gguf.read_header(self._file)
 
     def vector(self, tensor: str) -> NDArray[np.float32]:
         """A tensor with one axis."""

@@ -23,7 +23,7 @@ from veneer.adapters.placed import Placed
 from veneer.adapters.placement import place_all
 from veneer.adapters.problem import Problem, problem
 from veneer.errors import Incompatible
-from veneer.formats import naming
+from veneer.formats import chat_template, naming
 from veneer.formats.tokenizer import is_another
 from veneer.identity import Digest, short
 
@@ -36,7 +36,8 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     """The verdict: `applies` of the adapter's `of` targets fit; `ok` only if all of them do.
 
     `problems` has one entry for each target that does not fit. `doubts` are the sentences that
-    stand against a surer `fit` than "shape". `beyond_stock` has one entry for each thing that fits
+    stand against a surer `fit` than "shape"; `remarks` are good to know and stand against nothing.
+    `beyond_stock` has one entry for each thing that fits
     and that llama.cpp's own adapters cannot do, so that the overlay lane must.
     """
 
@@ -46,6 +47,7 @@ class CompatReport(Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...]
     fit: Fit
     doubts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     beyond_stock: tuple[Problem, ...] = ()
 
 
@@ -95,6 +97,7 @@ def _judged(
         problems=(),
         fit=fit,
         doubts=doubts,
+        remarks=tuple(_remarks(adapter, base)),
         beyond_stock=tuple(_beyond_stock(placed)),
     )
     return report, placed
@@ -130,6 +133,19 @@ def _doubts(adapter: Adapter, base: Base) -> Iterator[str]:
     # A base may have more: rows that no token uses, for the sake of a rounder number.
     if (adapter.vocabulary or 0) > base.n_vocab:
         yield f"Its tokenizer has {adapter.vocabulary} tokens; this base has {base.n_vocab}."
+
+
+def _remarks(adapter: Adapter, base: Base) -> Iterator[str]:
+    trained = adapter.chat_template
+    if trained is None:
+        return
+    if base.chat_template is None:
+        yield "It came with a chat template; this base has none, so ChatML is used instead."
+    elif chat_template.is_another(trained, base.chat_template):
+        yield (
+            "It came with another chat template than this base has. The base's is used, so it may "
+            "be asked in another form than it was trained on."
+        )
 
 
 def _tokenizer(adapter: Adapter, base: Base) -> Iterator[Problem]:

@@ -86,10 +86,10 @@ class Adapter(Struct, frozen=True, kw_only=True):
 
     `base_model`, `base_revision` and `base_digest` are what its maker declared; `architecture` is
     GGUF's name for it and known for adapters in GGUF form alone. `vocabulary` is the number of
-    tokens of the tokenizer that came with it, and `tokens` a sample of them. An aLoRA acts from
-    its `invocation_tokens` on. `dtype` is the float type of the weights, or "mixed". `weights`
-    counts numbers, not tensors. `warnings` are sentences for people. Its `witnesses` tell over
-    which weights it was trained.
+    tokens of the tokenizer that came with it, `tokens` a sample of them, and `chat_template` what
+    came with it too. An aLoRA acts from its `invocation_tokens` on. `dtype` is the float type of
+    the weights, or "mixed". `weights` counts numbers, not tensors. `warnings` are sentences for
+    people. Its `witnesses` tell over which weights it was trained.
     """
 
     kind: Kind
@@ -106,6 +106,7 @@ class Adapter(Struct, frozen=True, kw_only=True):
     invocation_tokens: tuple[int, ...] = ()
     witnesses: tuple[Witness, ...] = ()
     tokens: tuple[str, ...] = ()
+    chat_template: str | None = None
 
     @property
     def ranks(self) -> tuple[int, ...]:

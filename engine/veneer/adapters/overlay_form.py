@@ -45,19 +45,11 @@ from veneer.adapters.stacking import Share, Stack, rows_of
 from veneer.errors import FormatError
 from veneer.formats import gguf_writer, naming
 from veneer.formats.floats import narrowest
-from veneer.formats.gguf_writer import NewTensor, NewType
+from veneer.formats.gguf_writer import NewTensor
 
 OVERLAY_FORM_VERSION: Final = 1
 """Part of the key of every cached form. Raise it when the bytes written here change."""
 FORM_TYPE: Final = "veneer.overlay"
-
-_TYPES: Final[Mapping[np.dtype[Any], NewType]] = {
-    np.dtype(np.float32): "F32",
-    np.dtype(np.float16): "F16",
-    np.dtype(np.uint16): "BF16",
-    np.dtype(np.int32): "I32",
-    np.dtype(np.int64): "I64",
-}
 
 
 def write_overlay_form(
@@ -149,11 +141,12 @@ class _Writing:
         """The slots of the place."""
         yield from self._product()
         for slot, whole in sorted(self._vectors().items()):
-            yield self._new(slot, lambda whole=whole: whole)
+            yield self._made(slot, whole)
         for item in self._place.items:
             match item.placed.target.operation:
                 case "replace" if self._place.role != "norm":
-                    yield self._new("replace", lambda item=item: self._whole(item))
+                    shape = self._whole(item).shape
+                    yield self._new("replace", shape, lambda item=item: self._whole(item))
                 case "sparse":
                     yield from self._sparse(_sparse(item, self._base))
                 case "rows":
@@ -175,9 +168,10 @@ class _Writing:
         scaling = np.array([scalings.pop() if apart else 1.0], np.float32)
         if not np.isfinite(scaling).all():
             raise FormatError("NONFINITE", f"The strength on {self._place.tensor} overflows.")
-        yield self._new("a", stack.a)
-        yield self._new("b", stack.plain_b if apart else stack.scaled_b)
-        yield self._new("scaling", lambda: scaling)
+        a_shape, b_shape = stack.shapes()
+        yield self._new("a", a_shape, stack.a)
+        yield self._new("b", b_shape, stack.plain_b if apart else stack.scaled_b)
+        yield self._made("scaling", scaling)
 
     def _vectors(self) -> dict[str, Matrix]:
         """The slots that have one number a row, summed over the items."""
@@ -236,16 +230,20 @@ class _Writing:
 
     def _sparse(self, csr: Csr | None) -> Iterator[NewTensor]:
         if csr is not None:
-            yield self._new("starts", lambda: csr.starts)
-            yield self._new("columns", lambda: csr.columns)
-            yield self._new("values", lambda: csr.values)
+            yield self._made("starts", csr.starts)
+            yield self._made("columns", csr.columns)
+            yield self._made("values", csr.values)
             columns = np.array([self._base.tensors[self._place.tensor][0]], np.int32)
-            yield self._new("width", lambda: columns)
+            yield self._made("width", columns)
 
-    def _new(self, slot: str, produce: Callable[[], NDArray[Any]]) -> NewTensor:
+    def _made(self, slot: str, values: NDArray[Any]) -> NewTensor:
+        return self._new(slot, values.shape, lambda: values)
+
+    def _new(
+        self, slot: str, shape: tuple[int, ...], produce: Callable[[], NDArray[Any]]
+    ) -> NewTensor:
         name = f"{self._place.tensor}/{self._place.role}/{slot}"
-        first = _narrow(produce())
-        return NewTensor(name, first.shape, _TYPES[first.dtype], lambda: _narrow(produce()))
+        return NewTensor(name, shape, None, lambda: _narrow(produce()))
 
 
 def _narrow(values: NDArray[Any]) -> NDArray[Any]:

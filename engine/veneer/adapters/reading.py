@@ -6,6 +6,7 @@ their shapes -> every single number is read once and must be finite. Pickles are
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Final
 
 from veneer.adapters.contents import Contents
@@ -30,16 +31,26 @@ def open_contents(source: Source) -> AbstractContextManager[Contents]:
     return _READERS[source_format(source)](source)
 
 
-def read_adapter(source: Source, tokenizer: Vocabulary | None = None) -> Adapter:
-    """Read an adapter completely: its description, and every number once.
+@dataclass(frozen=True)
+class CameWith:
+    """What lay beside an adapter's files."""
 
-    `tokenizer` is what lay beside its files.
+    vocabulary: Vocabulary | None = None
+    chat_template: str | None = None
+
+
+_ALONE: Final = CameWith()
+
+
+def read_adapter(source: Source, came_with: CameWith = _ALONE) -> Adapter:
+    """Read an adapter completely: its description, and every number once.
 
     Raises `FormatError` (the files are broken or incomplete), `PickleRefused`, and
     `UnsupportedAdapter` (a good adapter that cannot be applied exactly).
     """
     with open_contents(source) as contents:
         warnings = (*contents.scan(), *contents.warnings)
+    vocabulary = came_with.vocabulary
     targets = tuple(part.target for part in contents.parts)
     samples = {witness.tensor for witness in contents.witnesses}
     dtypes = {stored.dtype for name, stored in contents.tensors.items() if name not in samples}
@@ -51,8 +62,9 @@ def read_adapter(source: Source, tokenizer: Vocabulary | None = None) -> Adapter
         base_revision=contents.base_revision,
         base_digest=contents.base_digest,
         architecture=contents.architecture,
-        vocabulary=None if tokenizer is None else tokenizer.count,
-        tokens=() if tokenizer is None else tokenizer.sample,
+        vocabulary=None if vocabulary is None else vocabulary.count,
+        tokens=() if vocabulary is None else vocabulary.sample,
+        chat_template=came_with.chat_template,
         invocation_tokens=contents.invocation_tokens,
         dtype=dtypes.pop() if len(dtypes) == 1 else "mixed",
         weights=sum(target.count for target in targets),

@@ -78,7 +78,7 @@ def shots(
     directory: Annotated[Path, typer.Argument(help="Where to write the pictures.")],
     json: JsonFlag = False,
 ) -> None:
-    """Draw each place of the window to a PNG file, light and dark, without a display."""
+    """Draw each place of the window in each state and look to a PNG file, without a display."""
     session = session_of(context)
     if session.render_shots is None:
         raise UsageError("The window is not installed.")

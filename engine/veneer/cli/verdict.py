@@ -18,8 +18,8 @@ def lines(adapter: str, base: str, report: CompatReport, *, every: bool) -> Iter
     yield f"{adapter} on {base}: applies {report.applies} of {report.of} tensors{refused}"
     if report.fit in _SURENESS:
         yield f"  {_SURENESS[report.fit]}"
-    for doubt in report.doubts:
-        yield f"  {doubt}"
+    for said in (*report.doubts, *report.remarks):
+        yield f"  {said}"
     shown = report.problems if every else report.problems[:_SHOWN]
     for problem in shown:
         yield f"  {problem.code}: {problem.message}"

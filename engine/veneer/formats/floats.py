@@ -15,6 +15,9 @@ STORAGE: Final = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "F64": "<f8"}
 """Float type -> the numpy dtype of its bytes. BF16 is the upper half of a float32."""
 
 _BF16_SHIFT = np.uint32(16)
+_BELOW_HALF = np.uint32(0x1FFF)
+"""The bits of a float32's fraction that neither 16-bit type has."""
+_FEW: Final = 256
 
 
 def read_floats(
@@ -54,6 +57,10 @@ def narrowest(values: NDArray[np.float32]) -> NDArray[Any]:
 
     float16, uint16 with the bits of BF16, or float32.
     """
+    # What was trained in 32 bits shows it in its first numbers, and is spared the long look.
+    few = np.ascontiguousarray(values.reshape(-1)[:_FEW]).view(np.uint32)
+    if np.any(few & _BELOW_HALF):
+        return values
     with np.errstate(over="ignore"):
         half = values.astype(np.float16)
     if np.array_equal(half.astype(np.float32), values):

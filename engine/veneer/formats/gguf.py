@@ -28,6 +28,7 @@ _ALIGNMENTS = frozenset(1 << bit for bit in range(3, 17))
 _MIN_TENSOR = 8 + 1 + 4 + 8 + 4 + 8
 _TENSORS_MAX = 65_536
 _NAME_MAX = 63
+_PLAIN = bytes(range(0x21, 0x7F))
 _DIMS_MAX = 4
 _BYTES_MAX = 1 << 63
 
@@ -160,7 +161,7 @@ def _name(window: Window) -> str:
         raise FormatError("NAME", f"A tensor name is {length} bytes long; 1 to 63 are possible.")
     raw = window.take(length)
     # ASCII without blanks: what every converter writes, and what no terminal can be fooled by.
-    if not all(0x21 <= byte <= 0x7E for byte in raw):
+    if raw.translate(None, _PLAIN):
         raise FormatError("NAME", f"The tensor name {raw!r} has characters that names never have.")
     return raw.decode("ascii")
 

@@ -21,9 +21,11 @@ from veneer.runtime.sequences import Tokens
 _PROBE_CONTEXT = 256
 _MAX_PROOFS = 1024
 _PROBE_TEXT = "The fox said: 1 + 1 ="
-_PROBE_TOKENS = 4
-"""Each costs its share of every activation. One token alone would attend to itself, whatever an
-adapter does to queries and keys."""
+_FIRST_LOOK = 2
+"""Tokens; each costs its share of every activation. One token alone would attend to itself,
+whatever an adapter does to queries and keys."""
+_SECOND_LOOK = 16
+"""Tokens at most, before an adapter is said to change nothing."""
 
 Proof = tuple[Lane, tuple[tuple[Digest, float], ...]]
 Begin = Callable[[str, Digest], None]
@@ -43,9 +45,8 @@ class Resident:
         self._adapters = LoadedAdapters(self.model)
         self._proven: OrderedDict[Proof, None] = OrderedDict()
         probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
-        # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
-        self._probe_tokens = probe[: min(_PROBE_TOKENS, self._prober.n_batch)]
-        self._base_logits = self._probe(AdapterSet(), self._probe_tokens)
+        self._probe_tokens = self._allowed(probe)
+        self._base_logits = self._probe(AdapterSet(), self._probe_tokens[:_FIRST_LOOK])
 
     def _context(self, plan: RuntimePlan, n_ctx: int, lane: OverlayLane | None) -> Context:
         overlay = None if lane is None else lane.context(plan.context.n_threads)
@@ -82,7 +83,7 @@ class Resident:
             with blaming(planned.digest):
                 self._prove_alone(planned, plan.lane)
         if len(wanted) > 1:
-            logits = self._probe(together, self._probe_tokens)
+            logits = self._probe(together, self._probe_tokens[:_FIRST_LOOK])
             self._require_finite(logits, "The adapters together")
         self._proven[proof] = None
         if len(self._proven) > _MAX_PROOFS:
@@ -105,20 +106,37 @@ class Resident:
 
     def _prove_alone(self, planned: PlannedAdapter, lane: Lane) -> None:
         alone = self._adapters.together([planned], lane)
+        for tokens in self._looks(planned):
+            logits = self._probe(alone, tokens)
+            self._require_finite(logits, f"The adapter “{planned.name}”")
+            self._require_reached(planned, alone)
+            if not np.array_equal(logits, self._base(tokens)):
+                return
+        raise AdapterInert(
+            f"The adapter “{planned.name}” at strength {planned.scale:g} changes nothing: the "
+            "base answers the same with and without it."
+        )
+
+    def _looks(self, planned: PlannedAdapter) -> Sequence[Tokens]:
+        """What to try an adapter on, the cheapest first."""
+        first, second = self._probe_tokens[:_FIRST_LOOK], self._probe_tokens[:_SECOND_LOOK]
         # Retrained tokens change nothing in a text that has none of them.
-        tokens = (*planned.tokens, *self._probe_tokens)[: self._prober.n_batch]
-        base = self._probe(AdapterSet(), tokens) if planned.tokens else self._base_logits
-        logits = self._probe(alone, tokens)
-        self._require_finite(logits, f"The adapter “{planned.name}”")
-        if alone.plan is not None and self._prober.overlay is not None:
-            missed = self._prober.overlay.missed(alone.plan)
-            if missed:
-                raise NotReached(_not_reached(planned.name, missed))
-        if np.array_equal(logits, base):
-            raise AdapterInert(
-                f"The adapter “{planned.name}” at strength {planned.scale:g} changes nothing: the "
-                "base answers the same with and without it."
-            )
+        return [self._allowed((*planned.tokens, *tokens)) for tokens in (first, second)]
+
+    def _allowed(self, tokens: Tokens) -> Tokens:
+        # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
+        return tokens[: self._prober.n_batch]
+
+    def _base(self, tokens: Tokens) -> NDArray[np.float32]:
+        first = self._probe_tokens[:_FIRST_LOOK]
+        return self._base_logits if tokens == first else self._probe(AdapterSet(), tokens)
+
+    def _require_reached(self, planned: PlannedAdapter, alone: AdapterSet) -> None:
+        if alone.plan is None or self._prober.overlay is None:
+            return
+        missed = self._prober.overlay.missed(alone.plan)
+        if missed:
+            raise NotReached(_not_reached(planned.name, missed))
 
     def _probe(self, adapters: AdapterSet, tokens: Tokens) -> NDArray[np.float32]:
         adapters.put_on(self._prober)

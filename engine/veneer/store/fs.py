@@ -71,7 +71,7 @@ class Fs(Protocol):
 
 
 @contextmanager
-def translated(doing: str, path: Path) -> Generator[None]:
+def translated(doing: str, path: Path | str) -> Generator[None]:
     """Turn an `OSError` into the sentence a person needs: what was tried, on what, and why not."""
     try:
         yield
@@ -88,15 +88,15 @@ class RawFile(io.FileIO):
     """An open file of which every reading and writing fails with a sentence."""
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        with translated("read", Path(self.name)):
+        with translated("read", self.name):
             return super().readinto(buffer)
 
     def readall(self) -> bytes:
-        with translated("read", Path(self.name)):
+        with translated("read", self.name):
             return super().readall()
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        with translated("write to", Path(self.name)):
+        with translated("write to", self.name):
             return super().write(data)
 
 

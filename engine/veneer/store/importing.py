@@ -6,19 +6,19 @@ the row. A base: hash it where it lies (or copy it in) -> read its header strict
 row. Whatever goes wrong before the row, nothing has changed.
 """
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, TypeVar
 
 import msgspec
 
 from veneer.adapters.base import Base, read_base
 from veneer.adapters.model import Adapter
-from veneer.adapters.reading import read_adapter
+from veneer.adapters.reading import CameWith, read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
-from veneer.formats import safetensors, witness
-from veneer.formats.tokenizer import Vocabulary, read_tokenizer
+from veneer.formats import chat_template, safetensors, tokenizer, witness
 from veneer.identity import Digest, canonical_json, sha256_file, sha256_table, short
 from veneer.store.archive import Member
 from veneer.store.catalog import Catalog, Table
@@ -31,6 +31,8 @@ from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import clean_name, free_name
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Importer:
         with ExitStack() as stack:
             received = self._receive(intake, stack, progress, cancel)
             source = OpenedSource({n: r.open for n, r in received.items()})
-            adapter = read_adapter(source, self._tokenizer(intake))
+            adapter = read_adapter(source, self._came_with(intake))
             files = {n: r.digest for n, r in received.items()}
             digest = next(iter(files.values())) if len(files) == 1 else sha256_table(files)
             _require(expected, digest, intake)
@@ -154,16 +156,20 @@ class Importer:
             return None
         return msgspec.structs.replace(removed, adapter=adapter, added_at=now())
 
-    def _tokenizer(self, intake: Intake) -> Vocabulary | None:
-        match intake.tokenizer:
-            case None:
-                return None
-            case Path() as path:
-                with self._fs.open_read(path) as file:
-                    return read_tokenizer(file)
-            case member:
-                with member.open() as file:
-                    return read_tokenizer(file)
+    def _came_with(self, intake: Intake) -> CameWith:
+        template = self._beside(intake, chat_template.TEMPLATE, chat_template.read_template)
+        return CameWith(
+            vocabulary=self._beside(intake, tokenizer.FILE, tokenizer.read_tokenizer),
+            chat_template=template
+            or self._beside(intake, chat_template.CONFIG, chat_template.read_config),
+        )
+
+    def _beside(self, intake: Intake, name: str, read: Callable[[BinaryIO], T | None]) -> T | None:
+        entry = intake.beside.get(name)
+        if entry is None:
+            return None
+        with entry.open() if isinstance(entry, Member) else self._fs.open_read(entry) as file:
+            return read(file)
 
     def _publish_adapter(self, files: dict[str, Digest], received: dict[str, Received]) -> None:
         for item in received.values():

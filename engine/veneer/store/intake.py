@@ -5,14 +5,14 @@ tell the two kinds of GGUF apart, or to list an archive.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from veneer.adapters.gguf_reader import is_adapter
 from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, refusal
 from veneer.errors import FormatError, NotFound, VeneerError
-from veneer.formats import gguf
+from veneer.formats import chat_template, gguf
 from veneer.formats.tokenizer import FILE as TOKENIZER
 from veneer.store.archive import Member, is_archive, members
 from veneer.store.fs import Fs
@@ -21,6 +21,7 @@ from veneer.store.refs import clean_name
 _MAGIC = b"GGUF"
 _LISTED = 6
 _MODEL_CONFIG = "config.json"
+_BESIDE = (TOKENIZER, chat_template.TEMPLATE, chat_template.CONFIG)
 _WANTED = (
     f"A base is a .gguf file. An adapter is a folder with {PEFT_CONFIG} and {PEFT_WEIGHTS}, a "
     ".safetensors file, a .gguf file, or one of these in a .zip or .tar.gz."
@@ -31,13 +32,14 @@ _WANTED = (
 class Intake:
     """What lies at a path: its kind, its semantic files by name, and a name for people.
 
-    `tokenizer` lies beside the files of an adapter and is no part of it.
+    `beside` lies beside the files of an adapter and is no part of it: what says to which tokens
+    and in which form its trainer spoke.
     """
 
     kind: Literal["base", "adapter"]
     files: Mapping[str, Path | Member]
     name: str
-    tokenizer: Path | Member | None = None
+    beside: Mapping[str, Path | Member] = field(default_factory=dict[str, Path | Member])
 
 
 def examine(fs: Fs, path: Path) -> Intake:
@@ -57,11 +59,11 @@ def examine(fs: Fs, path: Path) -> Intake:
 
 def _directory(fs: Fs, path: Path) -> Intake:
     names = fs.list_dir(path)
-    tokenizer = path / TOKENIZER if TOKENIZER in names else None
+    beside = {name: path / name for name in _BESIDE if name in names}
     if PEFT_CONFIG in names and PEFT_WEIGHTS in names:
-        return _peft(path, path / PEFT_CONFIG, path / PEFT_WEIGHTS, tokenizer)
+        return _peft(path, path / PEFT_CONFIG, path / PEFT_WEIGHTS, beside)
     if PEFT_CONFIG in names and MLX_WEIGHTS in names:
-        return _mlx(path, tokenizer)
+        return _mlx(path, beside)
     models = [name for name in names if name.lower().endswith(".gguf")]
     if len(models) == 1:
         return _file(fs, path / models[0])
@@ -105,13 +107,14 @@ def _inner_adapters(fs: Fs, path: Path, names: Iterable[str]) -> list[str]:
 
 
 def _file(fs: Fs, path: Path) -> Intake:
-    config, beside = path.with_name(PEFT_CONFIG), path.with_name(TOKENIZER)
+    config = path.with_name(PEFT_CONFIG)
     if path.suffix.lower() == ".safetensors" and fs.stat(config) is not None:
-        tokenizer = None if fs.stat(beside) is None else beside
+        near = {name: path.with_name(name) for name in _BESIDE}
+        beside = {name: place for name, place in near.items() if fs.stat(place) is not None}
         if path.name == MLX_WEIGHTS:
-            return _mlx(path.parent, tokenizer)
+            return _mlx(path.parent, beside)
         named = path.parent if path.name == PEFT_WEIGHTS else path
-        return _peft(named, config, path, tokenizer)
+        return _peft(named, config, path, beside)
     with fs.open_read(path) as file:
         if file.read(len(_MAGIC)) == _MAGIC:
             return _gguf(file, path)
@@ -137,9 +140,9 @@ def _archive(fs: Fs, path: Path) -> Intake:
         raise refused or FormatError("MAGIC", f"There is no adapter in {path.name}. {_WANTED}")
     ((folder, files),) = adapters.items()
     name = folder.rpartition("/")[2] or path.name.split(".")[0]
-    beside = [m for m in found if m.folder == folder and m.file_name == TOKENIZER]
+    beside = {m.file_name: m for m in found if m.folder == folder and m.file_name in _BESIDE}
     named = {member.file_name: member for member in files}
-    return Intake("adapter", named, clean_name(name), beside[0] if beside else None)
+    return Intake("adapter", named, clean_name(name), beside)
 
 
 def _adapters_in(found: tuple[Member, ...]) -> dict[str, tuple[Member, ...]]:
@@ -168,11 +171,11 @@ def _gguf(file: BinaryIO, path: Path) -> Intake:
     return Intake("adapter" if is_adapter(header) else "base", {name: path}, clean_name(path.stem))
 
 
-def _peft(named: Path, config: Path, weights: Path, tokenizer: Path | None) -> Intake:
+def _peft(named: Path, config: Path, weights: Path, beside: Mapping[str, Path]) -> Intake:
     name = clean_name(named.stem if named == weights else named.name)
-    return Intake("adapter", {PEFT_CONFIG: config, PEFT_WEIGHTS: weights}, name, tokenizer)
+    return Intake("adapter", {PEFT_CONFIG: config, PEFT_WEIGHTS: weights}, name, beside)
 
 
-def _mlx(path: Path, tokenizer: Path | None) -> Intake:
+def _mlx(path: Path, beside: Mapping[str, Path]) -> Intake:
     files = {PEFT_CONFIG: path / PEFT_CONFIG, MLX_WEIGHTS: path / MLX_WEIGHTS}
-    return Intake("adapter", files, clean_name(path.name), tokenizer)
+    return Intake("adapter", files, clean_name(path.name), beside)

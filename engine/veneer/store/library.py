@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NoReturn, cast
 import msgspec
 
 from veneer.adapters.compat import CompatReport, check
+from veneer.adapters.model import Adapter
 from veneer.adapters.source import Source
 from veneer.errors import NotFound
 from veneer.identity import Digest, short
@@ -30,7 +31,7 @@ class Library:
         self._catalog = catalog
         self._objects = objects
         self._witnesses = Witnesses(fs, self.source)
-        self._fitting: dict[tuple[Digest, Digest], CompatReport] = {}
+        self._fitting: dict[tuple[Digest, Digest], tuple[Adapter, CompatReport]] = {}
 
     def bases(self) -> tuple[StoredBase, ...]:
         """Every base, by name."""
@@ -70,11 +71,13 @@ class Library:
         """Whether, and how completely, the adapter applies to the base. Raises `NotFound`."""
         layer, below = self.adapter(adapter), self.base(base)
         known = self._fitting.get((adapter, base))
-        report = known or check(layer.adapter, below.base, base, self._witnesses.ask(layer, below))
+        # The same bytes, brought in again, may have come with another tokenizer or template.
+        if known is not None and known[0] is layer.adapter:
+            return known[1]
+        report = check(layer.adapter, below.base, base, self._witnesses.ask(layer, below))
         if report.ok:
-            # Both are named by their bytes, so this verdict can never become another one. A
-            # refusal may be long, and nobody asks for it at every switch.
-            self._fitting[adapter, base] = report
+            # A refusal may be long, and nobody asks for it at every switch.
+            self._fitting[adapter, base] = (layer.adapter, report)
         return report
 
     def source(self, stored: StoredAdapter) -> Source:

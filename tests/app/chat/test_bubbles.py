@@ -2,13 +2,12 @@
 
 from pytestqt.qtbot import QtBot
 
-from veneer_app.chat.bubbles import Question, breakable
+from veneer_app.chat.bubbles import Question
 from veneer_app.chat.turns import Turn
 from veneer_app.qt import QtWidgets
 
 
 def test_an_endless_word_is_broken_where_it_is_shown_and_copied_whole(qtbot: QtBot) -> None:
-    assert breakable("short words stay") == "short words stay"
     word = "x" * 400
     question = Question(Turn("user", word, node=1, beside=(1,)))
     qtbot.addWidget(question)

@@ -1,6 +1,7 @@
 """Every step at which an activation can fail: what is said, of what, and who answers then."""
 
 import errno
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,7 @@ from veneer.errors import (
     StoreError,
     VeneerError,
 )
+from veneer.formats.gguf import read_header
 from veneer.tasks import CancelToken
 
 IDS = (19556, 665, 28, 638, 359, 346, 47)
@@ -120,6 +122,33 @@ def test_an_adapter_that_must_not_run_is_named(
     failed = fails(workspace, f"composition:{stack}", error, step)
     assert words in failed.message
     assert failed.digest == workspace.library.find_adapter("edited").digest
+
+
+def test_what_acts_on_few_tokens_is_not_said_to_change_nothing(
+    workspace: Workspace, base_path: Path, tmp_path: Path
+):
+    """Of the text that it is tried on, this one leaves the first tokens as they are."""
+    tokens = gguf_tokens(base_path)
+    a = np.ones((1, len(tokens)), np.float32)
+    a[0, [tokens.index(b"The"), tokens.index("Ġfox".encode())]] = 0
+    module = "base_model.model.model.embed_tokens"
+    save_file(
+        {
+            f"{module}.lora_embedding_A": a,
+            f"{module}.lora_embedding_B": np.ones((576, 1), np.float32),
+        },
+        tmp_path / "adapter_model.safetensors",
+    )
+    config = {"peft_type": "LORA", "r": 1, "lora_alpha": 1, "target_modules": ["embed_tokens"]}
+    (tmp_path / "adapter_config.json").write_text(json.dumps(config), encoding="utf-8")
+    workspace.import_path(tmp_path, name="few")
+    workspace.compose("smol", [("few", 1.0)], name="few of them")
+    assert workspace.activate("few of them", confirm_base=True).value.changed
+
+
+def gguf_tokens(path: Path) -> tuple[bytes, ...]:
+    with path.open("rb") as file:
+        return read_header(file).strings("tokenizer.ggml.tokens")
 
 
 def test_a_composition_over_the_budget_is_told_with_the_table(workspace: Workspace):

@@ -36,6 +36,7 @@ def strike_at(
             os.kill(client.pid, number)
 
     monkeypatch.setattr(client, "_say", said)
+    monkeypatch.setattr("veneer.activation.strikes._FIRST_PAUSE", 0.01)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.cli.test_run import VENEER, ask, veneer
+from tests.engine.cli.support import VENEER, ask, veneer
 from veneer import Workspace
 
 CALM = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from tests.engine.cli.test_run import ask, veneer
+from tests.engine.cli.support import ask, veneer
 from veneer import Workspace
 
 

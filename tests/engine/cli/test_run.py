@@ -1,31 +1,17 @@
-"""The command line as other programs use it: in a subprocess, on the real model."""
+"""The command line on the real model."""
 
 import json
 import os
 import signal
 import subprocess
-import sys
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-VENEER = [sys.executable, "-c", "from veneer_app.entry import main; main()"]
-
-
-def veneer(root: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [*VENEER, "--workspace", str(root), *words], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
-
-
-def ask(root: Path, *words: str, code: int = 0) -> Any:
-    return json.loads(veneer(root, *words, "--json", code=code).stdout)
+from tests.engine.cli.support import VENEER, apart, ask, veneer
 
 
 def test_from_import_to_rollback(tmp_path: Path, base_path: Path, adapter_paths: dict[str, Path]):
@@ -73,7 +59,7 @@ def test_from_import_to_rollback(tmp_path: Path, base_path: Path, adapter_paths:
 
 
 def test_the_demo_proves_that_nothing_sticks_to_the_base(tmp_path: Path):
-    result = ask(tmp_path, "demo", "--headless")
+    result = json.loads(apart(tmp_path, "demo", "--headless", "--json").stdout)
     assert result["base_repeats_exactly"]
     assert result["base_unchanged"]
     assert result["base_sha256_before"] == result["base_sha256_after"]
@@ -107,6 +93,12 @@ def test_a_mistake_is_one_line_and_exit_1(root: Path, words: list[str], code: st
     error = json.loads(done.stdout)["error"]
     assert error["code"] == code
     assert done.stderr == f"error[{code}]: {error['message']}\n"
+
+
+def test_another_program_gets_the_exit_code_and_the_line(root: Path):
+    done = apart(root, "dance", code=1)
+    assert done.stdout == ""
+    assert done.stderr.startswith("error[USAGE]: ")
 
 
 def test_an_adapter_for_another_shape_is_refused_with_the_reason(
@@ -171,6 +163,15 @@ def test_ctrl_c_during_an_activation_leaves_the_active_one(root: Path):
     assert list((root / "tmp").iterdir()) == []
 
 
+def sizes(folder: Path) -> list[int]:
+    """Those of the files that are not removed meanwhile."""
+    found: list[int] = []
+    for path in folder.iterdir():
+        with suppress(FileNotFoundError):
+            found.append(path.stat().st_size)
+    return found
+
+
 def test_ctrl_c_during_an_import_leaves_the_catalog_as_it_was(root: Path, tmp_path: Path):
     big = tmp_path / "big.safetensors"
     (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA"}')
@@ -183,7 +184,7 @@ def test_ctrl_c_during_an_import_leaves_the_catalog_as_it_was(root: Path, tmp_pa
     )  # fmt: skip
     deadline = time.monotonic() + 30
     # Larger than the config, which comes first.
-    while not any(p.stat().st_size > 1 << 20 for p in (root / "tmp").glob("*")):
+    while not any(size > 1 << 20 for size in sizes(root / "tmp")):
         assert time.monotonic() < deadline
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGINT)
@@ -196,12 +197,8 @@ def test_ctrl_c_during_an_import_leaves_the_catalog_as_it_was(root: Path, tmp_pa
 
 def test_a_conversation_without_p_remembers_its_turns(root: Path):
     ask(root, "activate", "pirates")
-    done = subprocess.run(
-        [*VENEER, "--workspace", str(root), "chat", "--greedy", "--max-tokens", "30"],
-        input="Write a sentence about the sun.\n\nWhat is the capital of Italy?\n",
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    told = "Write a sentence about the sun.\n\nWhat is the capital of Italy?\n"
+    done = apart(root, "chat", "--greedy", "--max-tokens", "30", told=told)
     answers = done.stdout.splitlines()
     assert len(answers) == 2
     assert "sun" in answers[0]
@@ -216,7 +213,7 @@ def test_version_names_the_lanes_and_why_not(tmp_path: Path):
     lanes = {lane["name"]: (lane["available"], lane["why_not"]) for lane in said["lanes"]}
     assert lanes["stock"] == (True, "")
     assert lanes["overlay"] == (True, "")
-    assert "lane overlay: available, with the kernels" in veneer(tmp_path, "version").stdout
+    assert "lane overlay: available, with the kernels" in apart(tmp_path, "version").stdout
 
 
 def test_people_get_words_where_programs_get_json(root: Path):

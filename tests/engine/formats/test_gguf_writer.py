@@ -89,6 +89,19 @@ def test_announcement_must_be_kept(wrong):
         written({}, [NewTensor("t", (2,), "F32", lambda: wrong)])
 
 
+def test_a_type_that_is_not_announced_is_that_of_what_comes():
+    values = [np.float32([[1, 2]]), np.float16([[3, 4]]), np.uint16([[0x3F80, 0x4000]])]
+    tensors = [NewTensor(f"t{i}", (1, 2), None, lambda v=v: v) for i, v in enumerate(values)]
+    file = io.BytesIO(written({"a": 1}, tensors))
+    header = read_header(file)
+    assert [tensor.type for tensor in header.tensors.values()] == ["F32", "F16", "BF16"]
+    assert [read_tensor(file, header, name).tolist() for name in header.tensors] == [
+        [[1.0, 2.0]], [[3.0, 4.0]], [[1.0, 2.0]],
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match="announced None"):
+        written({}, [NewTensor("t", (2,), None, lambda: np.zeros(2, np.complex64))])
+
+
 def test_one_tensor_in_memory_at_a_time():
     alive, most = 0, 0
 

@@ -84,10 +84,13 @@ def test_a_tokenizer_beside_the_adapter_is_looked_at(
     make: Callable[..., Path], tmp_path: Path, open_workspace: Workspace
 ):
     tokenizer = b'{"model": {"vocab": {"a": 0, "b": 7}}}'
-    files = inside("style") | {"style/tokenizer.json": tokenizer, "other/tokenizer.json": b"{}"}
+    beside = {"tokenizer.json": tokenizer, "tokenizer_config.json": b'{"chat_template": "C"}'}
+    files = inside("style") | {"other/tokenizer.json": b"{}"}
+    files |= {f"style/{name}": data for name, data in beside.items()}
     done = open_workspace.import_path(make(tmp_path / "archive", files)).value
     stored = open_workspace.library.adapter(done.id)
     assert (stored.adapter.vocabulary, stored.adapter.tokens[0]) == (8, "a")
+    assert stored.adapter.chat_template == "C"
     assert stored.files.keys() == FILES.keys()
 
 

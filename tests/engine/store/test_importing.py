@@ -307,3 +307,25 @@ def test_a_tokenizer_beside_an_adapter_is_looked_at_and_not_kept(
     report = workspace.check("foreign", "smol")
     assert [problem.code for problem in report.problems] == ["TOKENIZER"]
     assert workspace.library.find_adapter("foreign").adapter.vocabulary == 1000
+
+
+def test_a_chat_template_beside_an_adapter_is_remarked_on_if_it_is_another(
+    tmp_path: Path, workspace: Workspace, adapter_paths: dict[str, Path]
+):
+    folder = tmp_path / "trained"
+    shutil.copytree(adapter_paths["pirate"], folder)
+    own = workspace.library.find_base("smol").base.chat_template or ""
+    (folder / "tokenizer_config.json").write_text('{"chat_template": "{{ messages }}"}')
+    workspace.library.forget_adapter(workspace.library.find_adapter("pirate").digest)
+    stored = workspace.library.find_adapter(workspace.import_path(folder).value.id)
+    assert stored.adapter.chat_template == "{{ messages }}"
+    assert stored.files.keys() == {"adapter_config.json", "adapter_model.safetensors"}
+    report = workspace.check("trained", "smol")
+    assert (report.ok, report.fit, len(report.remarks)) == (True, "named", 1)
+    assert report.remarks[0].startswith("It came with another chat template than this base has.")
+
+    # The newer place counts before the older one.
+    (folder / "chat_template.jinja").write_text(f"  {own}\n")
+    workspace.library.forget_adapter(stored.digest)
+    workspace.import_path(folder)
+    assert workspace.check(stored.digest, "smol").remarks == ()

@@ -1,0 +1,1 @@
+"""The first run: `beginning` (what is here, and which step that leaves) -> `first` (shows it)."""
