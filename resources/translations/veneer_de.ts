@@ -1556,6 +1556,10 @@
   <context>
     <name>SettingsPlace</name>
     <message>
+      <source>With layers on a GPU, adapters take llama.cpp's own lane wherever it can run them. Veneer's lane copies each result that it edits from the GPU and back, which makes every token slower.</source>
+      <translation>Mit Schichten auf der GPU nehmen Adapter llama.cpps eigenen Weg, wo immer er sie ausführen kann. Veneers Weg kopiert jedes Ergebnis, das er ändert, von der GPU und zurück, was jedes Token langsamer macht.</translation>
+    </message>
+    <message>
       <source>Show the log…</source>
       <translation>Protokoll zeigen…</translation>
     </message>
