@@ -42,7 +42,7 @@
     <name>Actions</name>
     <message>
       <source>Add to the stack</source>
-      <translation>Auf den Stapel legen</translation>
+      <translation>Zum Stapel</translation>
     </message>
     <message>
       <source>Enter, or drag it to Stacks</source>

@@ -34,9 +34,9 @@ class SettingsPlace(QtWidgets.QWidget):
         self.watched = Watched(self.keep)
         self.gpu_cost = label(
             self.tr(
-                "With layers on a GPU, adapters take llama.cpp's own lane wherever it can run them. "
-                "Veneer's lane copies each result that it edits from the GPU and back, which makes "
-                "every token slower."
+                "With layers on a GPU, adapters take llama.cpp's own lane wherever it can run "
+                "them. Veneer's lane copies each result that it edits from the GPU and back, which "
+                "makes every token slower."
             ),
             "muted",
             wrap=True,
