@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 namespace veneer {
 namespace {
 
 // Rows of which A x is kept in the nearest cache until B takes it.
 constexpr int64_t BLOCK = 48;
+// Replaced rows that are computed before they are put down.
+constexpr int64_t PART = 1024;
 // Rows up to which factors are read from memory for little work: then threads share the factors.
 constexpr int64_t FEW = 8;
 // Bytes of factors below which one thread has read them before another is awake.
@@ -14,7 +20,8 @@ constexpr size_t WORTH_SHARING = 48 << 10;
 // Multiplications below which waking other threads costs more than it saves.
 constexpr int64_t WORTH_THREADS = 400'000;
 
-int64_t work(const Edit &edit) {
+// Multiplications for a row.
+int64_t cost(const Edit &edit) {
     int64_t total = 0;
     for (const auto &term : edit.low_rank)
         total += term.factors->rank * (term.factors->n_in + term.factors->n_out);
@@ -23,13 +30,16 @@ int64_t work(const Edit &edit) {
     return total;
 }
 
-void replace_products(const DenseRows &rows, int64_t k0, int64_t k1, const float *const *x,
+// In parts, so that what is computed stays in the nearest cache until it is put down.
+void replace_products(const DenseRows &rows, int64_t from, int64_t to, const float *const *x,
                       int64_t n, float *const *y, Scratch &scratch) {
-    const void *values = rows.values(k0);
-    float *const *out = scratch.rows(n, k1 - k0);
-    kernels().dots(rows.type(), values, k1 - k0, rows.n_cols, x, n, out);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = k0; k < k1; k++) y[i][rows.row(k)] = out[i][k - k0];
+    for (int64_t k0 = from; k0 < to; k0 += PART) {
+        int64_t k1 = std::min(to, k0 + PART);
+        float *const *out = scratch.rows(n, k1 - k0);
+        kernels().dots(rows.type(), rows.values(k0), k1 - k0, rows.n_cols, x, n, out);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t k = k0; k < k1; k++) y[i][rows.row(k)] = out[i][k - k0];
+    }
 }
 
 void replace_lookups(const DenseRows &rows, const int32_t *ids, int64_t n, float *const *y) {
@@ -39,14 +49,18 @@ void replace_lookups(const DenseRows &rows, const int32_t *ids, int64_t n, float
     }
 }
 
-void scale_rows(const std::vector<float> &scale, int64_t n, float *const *y) {
+void scale_rows(const std::vector<float> &scale, int64_t n, float *const *y, int64_t from,
+                int64_t to) {
+    if (scale.empty()) return;
     for (int64_t i = 0; i < n; i++)
-        for (size_t o = 0; o < scale.size(); o++) y[i][o] *= scale[o];
+        for (int64_t o = from; o < to; o++) y[i][o] *= scale[size_t(o)];
 }
 
-void add_bias(const std::vector<float> &bias, int64_t n, float *const *y) {
+void add_bias(const std::vector<float> &bias, int64_t n, float *const *y, int64_t from,
+              int64_t to) {
+    if (bias.empty()) return;
     for (int64_t i = 0; i < n; i++)
-        for (size_t o = 0; o < bias.size(); o++) y[i][o] += bias[o];
+        for (int64_t o = from; o < to; o++) y[i][o] += bias[size_t(o)];
 }
 
 void add_low_rank(const Term<LowRank> &term, int64_t expert, float *const *u, int64_t n,
@@ -90,10 +104,12 @@ void low_rank_lookups(const Term<LowRank> &term, const int32_t *ids, int64_t n, 
 }
 
 void sparse_products(const Term<SparseRows> &term, const float *const *x, int64_t n,
-                     float *const *y) {
+                     float *const *y, int64_t from, int64_t to) {
+    const auto &filled = term.factors->filled();
+    auto first = std::lower_bound(filled.begin(), filled.end(), from);
     for (int64_t i = 0; i < n; i++)
-        for (int32_t row : term.factors->filled())
-            y[i][row] += term.gain.at(row) * term.factors->dot(row, x[i]);
+        for (auto row = first; row != filled.end() && *row < to; row++)
+            y[i][*row] += term.gain.at(*row) * term.factors->dot(*row, x[i]);
 }
 
 void sparse_lookups(const Term<SparseRows> &term, const int32_t *ids, int64_t n, float *const *y) {
@@ -101,51 +117,85 @@ void sparse_lookups(const Term<SparseRows> &term, const int32_t *ids, int64_t n,
         term.factors->add_row(ids[i], term.gain.all, term.gain.data(), y[i]);
 }
 
-bool can_share(const Job &job) {
+bool has_few_rows(const Job &job) {
     return job.edit->role == Role::mul_mat && job.strip.size() <= FEW;
 }
 
-size_t bytes_read(const std::vector<Job> &jobs) {
-    size_t total = 0;
-    for (const Job &job : jobs)
-        for (const auto &term : job.edit->low_rank) total += term.factors->nbytes_read();
-    return total;
+// Ask for bytes that are read soon. They come from memory all at once, and not one row after another.
+void fetch(const void *from, const void *to) {
+#ifdef __GNUC__
+    for (auto *p = static_cast<const char *>(from); p < to; p += 64) __builtin_prefetch(p);
+#endif
+}
+
+void fetch_share_of_a(const Product &product, int t, int threads) {
+    const LowRank &f = *product.term->factors;
+    int64_t expert = product.job->expert;
+    fetch(f.a(expert, f.rank * t / threads), f.a(expert, f.rank * (t + 1) / threads));
+}
+
+void fetch_share_of_b(const Product &product, int t, int threads) {
+    const LowRank &f = *product.term->factors;
+    int64_t expert = product.job->expert;
+    fetch(f.b(expert, f.panels() * t / threads), f.b(expert, f.panels() * (t + 1) / threads));
 }
 
 // A thread's part of A x: some of the rows of A.
-void share_of_dots(const Job &job, const Term<LowRank> &term, float *u, int t, int threads) {
-    const LowRank &f = *term.factors;
+void share_of_dots(const Product &product, float *u, int t, int threads) {
+    const LowRank &f = *product.term->factors;
+    const Strip &strip = product.job->strip;
     int64_t from = f.rank * t / threads, to = f.rank * (t + 1) / threads;
     float *rows[FEW];
-    for (int64_t i = 0; i < job.strip.size(); i++) rows[i] = u + i * f.rank + from;
-    kernels().dots(f.a_type(), f.a(job.expert, from), to - from, f.n_in, job.strip.x.data(),
-                   job.strip.size(), rows);
+    for (int64_t i = 0; i < strip.size(); i++) rows[i] = u + i * f.rank + from;
+    kernels().dots(f.a_type(), f.a(product.job->expert, from), to - from, f.n_in, strip.x.data(),
+                   strip.size(), rows);
 }
 
 // A thread's part of adding B u: some of the outputs.
-void share_of_outputs(const Job &job, const Term<LowRank> &term, const float *u, int t,
-                      int threads) {
-    const LowRank &f = *term.factors;
-    int64_t from = f.panels() * t / threads, to = f.panels() * (t + 1) / threads;
-    int64_t o = from * PANEL, end = std::min(f.n_out, to * PANEL);
+void share_of_outputs(const Product &product, const float *u, int t, int threads) {
+    const LowRank &f = *product.term->factors;
+    const Strip &strip = product.job->strip;
+    const Gain &gain = product.term->gain;
+    Outputs part(f.n_out, t, threads);
+    if (part.from >= part.to) return;
     const float *in[FEW];
     float *out[FEW];
-    for (int64_t i = 0; i < job.strip.size(); i++) {
+    for (int64_t i = 0; i < strip.size(); i++) {
         in[i] = u + i * f.rank;
-        out[i] = job.strip.y[size_t(i)] + o;
+        out[i] = strip.y[size_t(i)] + part.from;
     }
-    const float *gains = term.gain.data() ? term.gain.data() + o : nullptr;
-    if (o < end)
-        kernels().add_panels(f.b_type(), f.b(job.expert, from), end - o, f.rank, in,
-                             job.strip.size(), term.gain.all, gains, out);
+    kernels().add_panels(f.b_type(), f.b(product.job->expert, part.first_panel),
+                         part.to - part.from, f.rank, in, strip.size(), gain.all,
+                         gain.data() ? gain.data() + part.from : nullptr, out);
 }
 
-// Calls work(t) for each of the threads. Alone, nothing is asked of OpenMP: even a region of one
-// thread costs microseconds, since it drops the team that llama.cpp's next region would have had.
-template <class Work> void on_threads(int threads, const Work &work) {
-    if (threads == 1) return work(0);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int t = 0; t < threads; t++) work(t);
+// Gives where the next one's numbers begin.
+int64_t add_product(Work &work, Product product) {
+    const Job &job = *product.job;
+    const LowRank &f = *product.term->factors;
+    for (const Product &other : work.products) {
+        bool same = f.share && f.share == other.term->factors->share && f.n_expert == 0 &&
+                    job.strip.x == other.job->strip.x;
+        if (!same) continue;
+        work.products.push_back({&job, product.term, other.u, false});
+        return product.u;
+    }
+    work.products.push_back(product);
+    return product.u + job.strip.size() * f.rank;
+}
+
+// Calls part(t, threads) on each of the threads, which may be fewer than were asked for. Alone, nothing
+// is asked of OpenMP: even a region of one thread costs microseconds, since it drops the team that
+// llama.cpp's next region would have had.
+template <class Part> void on_threads(int threads, const Part &part) {
+#ifdef _OPENMP
+    if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+        part(omp_get_thread_num(), omp_get_num_threads());
+        return;
+    }
+#endif
+    part(0, 1);
 }
 
 } // namespace
@@ -160,80 +210,101 @@ float *const *Scratch::rows(int64_t n, int64_t width) {
 Applier::Applier(int n_threads)
     : n_threads_(std::max(1, n_threads)), scratch_(size_t(std::max(1, n_threads))) {}
 
-int Applier::threads_for(const Edit &edit, int64_t n) const {
-    return n >= 2 * n_threads_ && n * work(edit) >= WORTH_THREADS ? n_threads_ : 1;
+Job &Work::add(const Edit *edit, int64_t expert) {
+    if (count_ == jobs_.size()) jobs_.emplace_back();
+    Job &job = jobs_[count_++];
+    job.edit = edit;
+    job.expert = expert;
+    job.strip.x.clear(), job.strip.y.clear(), job.strip.ids.clear();
+    return job;
 }
 
-// Few rows against many replaced ones (a head): threads share the replaced rows.
-void Applier::replace_few(const DenseRows &rows, const Strip &strip) {
-    int64_t total = rows.n_replaced;
-    int threads = total * rows.n_cols * strip.size() >= WORTH_THREADS ? n_threads_ : 1;
-    on_threads(threads, [&](int t) {
-        int64_t from = total * t / threads, to = total * (t + 1) / threads;
-        // In parts, so that what is computed stays in the nearest cache until it is put down.
-        for (int64_t k = from; k < to; k += 1024)
-            replace_products(rows, k, std::min(to, k + 1024), strip.x.data(), strip.size(),
-                             strip.y.data(), scratch_[size_t(t)]);
-    });
+Outputs::Outputs(int64_t n_out, int t, int threads) {
+    int64_t panels = (n_out + PANEL - 1) / PANEL;
+    first_panel = panels * t / threads;
+    from = first_panel * PANEL;
+    to = std::min(n_out, panels * (t + 1) / threads * PANEL);
 }
 
-void Applier::run(const std::vector<Job> &jobs) {
-    bool together = n_threads_ > 1 && bytes_read(jobs) >= WORTH_SHARING &&
-                    std::all_of(jobs.begin(), jobs.end(), can_share);
-    if (together) return run_together(jobs);
-    for (const Job &job : jobs) run_alone(*job.edit, job.expert, job.strip);
-}
-
-// Few rows (a token): all threads read the factors, first every A, then every B.
-void Applier::run_together(const std::vector<Job> &jobs) {
-    size_t count = 0;
-    for (const Job &job : jobs) {
-        before_products(*job.edit, job.strip);
-        for (const auto &term : job.edit->low_rank)
-            count += size_t(job.strip.size() * term.factors->rank);
+void Applier::prepare(Work &work) {
+    work.epoch = epoch_;
+    work.few = std::all_of(work.begin(), work.end(), has_few_rows);
+    work.meets = false;
+    work.products.clear();
+    if (!work.few) return;
+    int64_t count = 0;
+    for (const Job &job : work) {
+        work.meets = work.meets || job.edit->replace || !job.edit->low_rank.empty();
+        for (const auto &term : job.edit->low_rank) count = add_product(work, {&job, &term, count, true});
     }
-    if (products_.size() < count) products_.resize(count);
-    auto each = [&](auto share, int t) {
-        float *u = products_.data();
-        for (const Job &job : jobs)
-            for (const auto &term : job.edit->low_rank) {
-                share(job, term, u, t, n_threads_);
-                u += job.strip.size() * term.factors->rank;
-            }
-    };
-#pragma omp parallel num_threads(n_threads_)
-    {
-#pragma omp for schedule(static)
-        for (int t = 0; t < n_threads_; t++) each(share_of_dots, t);
-#pragma omp for schedule(static)
-        for (int t = 0; t < n_threads_; t++) each(share_of_outputs, t);
+    if (work.numbers.size() < size_t(count)) work.numbers.resize(size_t(count));
+}
+
+int Applier::threads_for(const Work &work) const {
+    size_t bytes = 0;
+    int64_t multiplications = 0, rows = 0;
+    for (const Job &job : work) {
+        for (const auto &term : job.edit->low_rank) bytes += term.factors->nbytes_read();
+        multiplications += job.strip.size() * cost(*job.edit);
+        rows += job.strip.size();
     }
-    for (const Job &job : jobs) after_products(*job.edit, job.strip);
+    bool worth = multiplications >= WORTH_THREADS && (work.few || rows >= 2 * n_threads_);
+    return worth || (work.few && bytes >= WORTH_SHARING) ? n_threads_ : 1;
 }
 
-// What comes before the low-rank products where threads share the replaced rows.
-void Applier::before_products(const Edit &edit, const Strip &strip) {
-    if (edit.replace) replace_few(*edit.replace, strip);
-    scale_rows(edit.scale, strip.size(), strip.y.data());
+void Applier::run(Work &work) {
+    prepare(work);
+    on_threads(threads_for(work), [&](int t, int threads) { share(work, t, threads); });
 }
 
-void Applier::after_products(const Edit &edit, const Strip &strip) const {
-    for (const auto &term : edit.sparse)
-        sparse_products(term, strip.x.data(), strip.size(), strip.y.data());
-    add_bias(edit.bias, strip.size(), strip.y.data());
+void Applier::share(Work &work, int t, int threads) {
+    if (work.few) share_factors(work, t, threads);
+    else share_rows(work, t, threads);
 }
 
-void Applier::run_alone(const Edit &edit, int64_t expert, const Strip &strip) {
-    int64_t n = strip.size();
-    if (edit.replace && edit.role == Role::mul_mat) replace_few(*edit.replace, strip);
-    int threads = threads_for(edit, n);
-    on_threads(threads, [&](int t) {
-        run_rows(edit, expert, strip, n * t / threads, n * (t + 1) / threads, scratch_[size_t(t)]);
-    });
+// Few rows (a token): each thread reads its part of every A, then its part of every B.
+void Applier::share_factors(Work &work, int t, int threads) {
+    float *u = work.numbers.data();
+    for (const Job &job : work) {
+        if (!job.edit->replace) continue;
+        const DenseRows &rows = *job.edit->replace;
+        int64_t total = rows.n_replaced;
+        replace_products(rows, total * t / threads, total * (t + 1) / threads, job.strip.x.data(),
+                         job.strip.size(), job.strip.y.data(), scratch_[size_t(t)]);
+    }
+    for (const Product &product : work.products)
+        if (product.fresh) fetch_share_of_a(product, t, threads);
+    for (const Product &product : work.products) {
+        fetch_share_of_b(product, t, threads);
+        if (product.fresh) share_of_dots(product, u + product.u, t, threads);
+    }
+    if (work.meets) work.meeting.wait(threads);
+    for (const Job &job : work) {
+        Outputs part(job.edit->n_out, t, threads);
+        scale_rows(job.edit->scale, job.strip.size(), job.strip.y.data(), part.from, part.to);
+    }
+    for (const Product &product : work.products) share_of_outputs(product, u + product.u, t, threads);
+    for (const Job &job : work) {
+        const Strip &strip = job.strip;
+        Outputs part(job.edit->n_out, t, threads);
+        for (const auto &term : job.edit->sparse)
+            sparse_products(term, strip.x.data(), strip.size(), strip.y.data(), part.from, part.to);
+        add_bias(job.edit->bias, strip.size(), strip.y.data(), part.from, part.to);
+    }
 }
 
-void Applier::run_rows(const Edit &edit, int64_t expert, const Strip &strip, int64_t from,
-                       int64_t to, Scratch &scratch) const {
+// Many rows (a prompt): each thread does its part of the rows.
+void Applier::share_rows(const Work &work, int t, int threads) {
+    for (const Job &job : work) {
+        int64_t n = job.strip.size();
+        run_rows(work, job, n * t / threads, n * (t + 1) / threads, scratch_[size_t(t)]);
+    }
+}
+
+void Applier::run_rows(const Work &work, const Job &job, int64_t from, int64_t to,
+                       Scratch &scratch) const {
+    const Edit &edit = *job.edit;
+    const Strip &strip = job.strip;
     int64_t n = to - from;
     if (n <= 0) return;
     float *const *y = strip.y.data() + from;
@@ -241,16 +312,18 @@ void Applier::run_rows(const Edit &edit, int64_t expert, const Strip &strip, int
     const float *const *x = strip.x.empty() ? nullptr : strip.x.data() + from;
     const int32_t *ids = strip.ids.empty() ? nullptr : strip.ids.data() + from;
     if (edit.replace && lookup) replace_lookups(*edit.replace, ids, n, y);
-    scale_rows(edit.scale, n, y);
+    if (edit.replace && !lookup)
+        replace_products(*edit.replace, 0, edit.replace->n_replaced, x, n, y, scratch);
+    scale_rows(edit.scale, n, y, 0, edit.n_out);
     for (const auto &term : edit.low_rank) {
         if (lookup) low_rank_lookups(term, ids, n, y, scratch);
-        else low_rank_products(term, expert, x, n, y, epoch_, scratch);
+        else low_rank_products(term, job.expert, x, n, y, work.epoch, scratch);
     }
     for (const auto &term : edit.sparse) {
         if (lookup) sparse_lookups(term, ids, n, y);
-        else sparse_products(term, x, n, y);
+        else sparse_products(term, x, n, y, 0, edit.n_out);
     }
-    add_bias(edit.bias, n, y);
+    add_bias(edit.bias, n, y, 0, edit.n_out);
 }
 
 } // namespace veneer

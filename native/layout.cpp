@@ -24,6 +24,8 @@ constexpr size_t SPAN = 512;
 constexpr int32_t OPS = 64;
 constexpr int32_t TYPES = 39;
 
+using CallFunction = void (*)(void *, const void *, int, int, void *);
+
 // The functions of ggml that make the tensors in which the fields are looked for.
 struct Ggml {
     explicit Ggml(const Library &lib)
@@ -37,6 +39,7 @@ struct Ggml {
           mul(lib.function<decltype(mul)>("ggml_mul")),
           add(lib.function<decltype(add)>("ggml_add")),
           mul_mat_id(lib.function<decltype(mul_mat_id)>("ggml_mul_mat_id")),
+          call(lib.function<decltype(call)>("ggml_map_custom1")),
           get_data(lib.function<decltype(get_data)>("ggml_get_data")),
           get_name(lib.function<decltype(get_name)>("ggml_get_name")),
           op_name(lib.function<decltype(op_name)>("ggml_op_name")),
@@ -55,6 +58,7 @@ struct Ggml {
     void *(*mul)(void *, void *, void *);
     void *(*add)(void *, void *, void *);
     void *(*mul_mat_id)(void *, void *, void *, void *);
+    void *(*call)(void *, void *, CallFunction, int, void *);
     void *(*get_data)(const void *);
     const char *(*get_name)(const void *);
     const char *(*op_name)(int);
@@ -105,6 +109,10 @@ bool holds_four(const void *tensor, size_t offset, const std::array<int64_t, 4> 
     return std::memcmp(static_cast<const char *>(tensor) + offset, wanted.data(), 32) == 0;
 }
 
+// No thread ever calls it: it is looked for in a node that is never computed.
+void called(void *, const void *, int, int, void *) {}
+constexpr int64_t CALL_TASKS = 0x5eed00;
+
 // Tensors of one set of sizes; two sets must tell the same layout.
 struct Specimens {
     Specimens(const Ggml &g, void *c, int64_t n_in, int64_t n_out, int64_t n, const Layout &l)
@@ -112,11 +120,13 @@ struct Specimens {
           y(g.mul_mat(c, weight, x)), ids(g.new_1d(c, l.i32, n)), rows(g.get_rows(c, weight, ids)),
           gain(g.new_1d(c, l.f32, n_in)), product(g.mul(c, x, gain)), sum(g.add(c, x, gain)),
           experts(g.new_3d(c, l.f32, n_in, n_out, 5)), inputs(g.new_3d(c, l.f32, n_in, 1, n)),
-          choice(g.new_2d(c, l.i32, 2, n)), mixed(g.mul_mat_id(c, experts, inputs, choice)) {
+          choice(g.new_2d(c, l.i32, 2, n)), mixed(g.mul_mat_id(c, experts, inputs, choice)),
+          call(g.call(c, x, called, int(CALL_TASKS + n), ids)) {
         y_ne = {n_out, n, 1, 1};
         y_nb = {4, 4 * n_out, 4 * n_out * n, 4 * n_out * n};
     }
-    void *weight, *x, *y, *ids, *rows, *gain, *product, *sum, *experts, *inputs, *choice, *mixed;
+    void *weight, *x, *y, *ids, *rows, *gain, *product, *sum, *experts, *inputs, *choice, *mixed,
+        *call;
     std::array<int64_t, 4> y_ne, y_nb;
 };
 
@@ -149,6 +159,16 @@ void find_type(const Ggml &g, void *context, const Specimens &s, Layout &l) {
     });
 }
 
+void find_call(const Specimens &s, int64_t n, Layout &l) {
+    l.call = read<int32_t>(s.call, l.op);
+    l.call_function =
+        only("a call's function", 4, [&](size_t o) { return read<CallFunction>(s.call, o) == called; });
+    l.call_tasks = only("a call's threads", 4, [&](size_t o) {
+        return read<int32_t>(s.call, o) == int32_t(CALL_TASKS + n);
+    });
+    l.call_data = only("a call's data", 4, [&](size_t o) { return read<void *>(s.call, o) == s.ids; });
+}
+
 // A tensor gets its buffer from a backend, so this one is made without memory of its own.
 void find_buffer(const Ggml &g, char *arena, Layout &l) {
     Context context(g, arena, true);
@@ -177,7 +197,9 @@ void find_numbers(const Ggml &g, Layout &l) {
 
 bool same(const Layout &a, const Layout &b) {
     return a.type == b.type && a.ne == b.ne && a.nb == b.nb && a.op == b.op && a.src == b.src &&
-           a.data == b.data && a.name == b.name;
+           a.data == b.data && a.name == b.name && a.call == b.call &&
+           a.call_function == b.call_function && a.call_tasks == b.call_tasks &&
+           a.call_data == b.call_data;
 }
 
 } // namespace
@@ -199,6 +221,7 @@ Layout probe(const std::string &path) {
         int64_t step = found == &layout ? 0 : 6;
         Specimens specimens(ggml, context.handle, 37 + step, 53 + step, 11 + step, *found);
         find_fields(ggml, specimens, *found);
+        find_call(specimens, 11 + step, *found);
         find_type(ggml, context.handle, specimens, *found);
     }
     if (!same(layout, again)) throw ProbeError("two sets of tensors tell different layouts");

@@ -23,6 +23,10 @@ struct Layout {
     // Numbers of operations. `views` are those that compute nothing.
     int32_t mul_mat = 0, mul_mat_id = 0, get_rows = 0, mul = 0, add = 0;
     int32_t views[4] = {0, 0, 0, 0};
+    // The operation that calls a function (MAP_CUSTOM1), and where its node keeps which one, for how
+    // many threads, and what is handed to it.
+    int32_t call = 0;
+    uint32_t call_function = 0, call_tasks = 0, call_data = 0;
     // Numbers of types.
     int32_t f32 = 0, i32 = 0;
     // How to reach a tensor that is not in this process' memory.
@@ -51,13 +55,14 @@ class Node {
     const Layout &layout() const { return *l_; }
     // Rows of the whole tensor, whatever its dimensions.
     int64_t rows() const { return ne(1) * ne(2) * ne(3); }
-
-  private:
     template <class T> T at(size_t offset) const {
         T value;
         std::memcpy(&value, p_ + offset, sizeof value);
         return value;
     }
+    template <class T> void put(size_t offset, T value) { std::memcpy(p_ + offset, &value, sizeof value); }
+
+  private:
     const Layout *l_;
     char *p_;
 };

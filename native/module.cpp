@@ -78,17 +78,18 @@ using Rows = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu
 nb::object product_of(const Held<LowRank> &held, const Rows &x) {
     auto edit = std::make_shared<Edit>();
     edit->low_rank.push_back({held.it, {}});
+    edit->n_out = held.it->n_out;
     if (held.it->n_expert > 0 || int64_t(x.shape(1)) != held.it->n_in)
         throw std::invalid_argument("x does not fit, or there are experts");
     auto *y = new std::vector<float>(x.shape(0) * size_t(held.it->n_out));
     nb::capsule owner(y, [](void *p) noexcept { delete static_cast<std::vector<float> *>(p); });
-    std::vector<Job> jobs{{edit.get(), 0, {}}};
-    Strip &strip = jobs[0].strip;
+    Work work;
+    Strip &strip = work.add(edit.get(), 0).strip;
     for (size_t i = 0; i < x.shape(0); i++) {
         strip.x.push_back(x.data() + i * x.shape(1));
         strip.y.push_back(y->data() + i * size_t(held.it->n_out));
     }
-    Applier(1).run(jobs);
+    Applier(1).run(work);
     size_t shape[] = {x.shape(0), size_t(held.it->n_out)};
     return nb::ndarray<nb::numpy, float, nb::ndim<2>>(y->data(), 2, shape, owner).cast();
 }
@@ -244,8 +245,8 @@ void bind_plans(nb::module_ &m) {
 
 void bind_overlay(nb::module_ &m) {
     nb::class_<Overlay>(m, "Overlay")
-        .def(nb::init<const Layout &, int, bool>(), "layout"_a, "n_threads"_a = 1,
-             "copies"_a = false)
+        .def(nb::init<const Layout &, int, bool, bool>(), "layout"_a, "n_threads"_a = 1,
+             "copies"_a = false, "rides"_a = false)
         .def_prop_ro("callback",
                      [](const Overlay &) { return reinterpret_cast<uintptr_t>(&Overlay::callback); })
         .def_prop_ro("user_data",

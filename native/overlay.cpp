@@ -20,8 +20,9 @@ int64_t offset_of(Node node, int64_t row) {
 
 } // namespace
 
-Overlay::Overlay(const Layout &layout, int n_threads, bool copies)
-    : layout_(layout), reach_(layout_, copies), applier_(n_threads) {}
+Overlay::Overlay(const Layout &layout, int n_threads, bool copies, bool rides)
+    : layout_(layout), reach_(layout_, copies), applier_(n_threads), riders_(layout_, applier_),
+      rides_(rides && !copies) {}
 
 void Overlay::publish(std::shared_ptr<const Plan> plan) {
     has_published_ = plan != nullptr;
@@ -33,9 +34,9 @@ void Overlay::begin(std::vector<int32_t> tokens, Plans plans, std::vector<int32_
     if (plans != active_) activate(std::move(plans));
     for (auto &counts : hits_) std::fill(counts.begin(), counts.end(), 0);
     batch_.begin(std::move(tokens), std::move(rows));
-    passed_.clear();
-    jobs_.clear();
-    before_ = {nullptr, -1};
+    riders_.restore_all();
+    abandon();
+    script_.rewind();
     input_ = nullptr;
     applier_.new_input();
     decoding_ = true;
@@ -63,11 +64,11 @@ void Overlay::activate(Plans plans) {
 }
 
 std::string Overlay::finish() {
-    if (!passed_.empty()) fail("the graph ended before a product that was to follow");
+    riders_.restore_all();
+    if (!waiting_.empty()) fail("the graph ended before a node that was to follow");
     if (decoding_ && batch_.mixed() && !batch_.complete())
         fail("llama.cpp did not decode every token of the batch");
     decoding_ = false;
-    passed_.clear();
     return std::exchange(error_, {});
 }
 
@@ -92,6 +93,7 @@ bool Overlay::callback(void *tensor, bool ask, void *user_data) {
         self.computed(node);
     } catch (const std::exception &error) {
         self.fail(error.what());
+        self.abandon();
     }
     return !ask;
 }
@@ -102,6 +104,7 @@ bool Overlay::asked(Node node) {
         return false;
     }
     if (edits_.empty()) return false;
+    riders_.restore(node);
     if (batch_.mixed() && node.op() == layout_.get_rows) watch_rows(node);
     current_ = {node.tensor(), place_of(node)};
     return wants(node, current_.place);
@@ -121,28 +124,23 @@ void Overlay::watch_rows(Node node) {
 }
 
 int32_t Overlay::place_of(Node node) {
-    // A node's own name is not among what the script knows it by.
-    if (places_.has(Role::node)) return search(node);
     int32_t place = script_.step(node);
     if (place == Script::UNKNOWN) {
         place = search(node);
         script_.note(node, place);
     }
-    return place;
+    // A node's own name is not among what the script knows it by.
+    return place < 0 && places_.has(Role::node) ? places_.of_node(node) : place;
 }
 
 int32_t Overlay::search(Node node) {
-    int32_t op = node.op(), place = -1;
+    int32_t op = node.op();
     if (op == layout_.mul_mat || op == layout_.mul_mat_id)
-        place = places_.of_weight(Role::mul_mat, node.src(0));
-    else if (op == layout_.get_rows)
-        place = places_.of_weight(Role::get_rows, node.src(0));
-    else if (op == layout_.mul)
-        place = place_of_either(Role::mul, node);
-    else if (op == layout_.add)
-        place = place_of_either(Role::add, node);
-    if (place < 0 && places_.has(Role::node)) place = places_.of_node(node);
-    return place;
+        return places_.of_weight(Role::mul_mat, node.src(0));
+    if (op == layout_.get_rows) return places_.of_weight(Role::get_rows, node.src(0));
+    if (op == layout_.mul) return place_of_either(Role::mul, node);
+    if (op == layout_.add) return place_of_either(Role::add, node);
+    return -1;
 }
 
 int32_t Overlay::place_of_either(Role role, Node node) {
@@ -159,53 +157,68 @@ bool Overlay::is_view(Node node) const {
 }
 
 bool Overlay::wants(Node node, int32_t place) {
-    if (!passed_.empty() && !is_view(node)) return wants_after(node, place);
-    if (!targeted(place)) {
-        if (before_.tensor && !is_view(node)) before_ = {nullptr, -1};
-        return false;
+    if (awaited_) arrive(node);
+    if (awaited_ || !targeted(place)) return false;
+    if (node.op() == layout_.mul_mat) awaited_ = meeting_place(node);
+    if (awaited_) waiting_.push_back({node.tensor(), place});
+    return !awaited_;
+}
+
+// If it is not the awaited node that comes, what waits may be read next, unedited.
+void Overlay::arrive(Node node) {
+    bool came = node.tensor() == awaited_;
+    if (!came && is_view(node)) return;
+    awaited_ = nullptr;
+    if (!came) refuse(node, "came where another node was computed before");
+    if (node.op() != layout_.mul_mat) ride(node);
+}
+
+// The node at which the product can be edited without a stop of its own: the next product of its
+// input, or else a rider; null where the graph is not known to go on that way.
+void *Overlay::meeting_place(Node product) {
+    void *rider = nullptr;
+    for (size_t ahead = 0; const Script::Line *line = script_.ahead(ahead); ahead++) {
+        Node next(layout_, line->tensor);
+        riders_.restore(next);
+        if (!line->is(next)) break;
+        bool edited = targeted(line->place) ||
+                      (places_.has(Role::node) && targeted(places_.of_node(next)));
+        bool sibling = next.op() == layout_.mul_mat &&
+                       next.src(1).tensor() == product.src(1).tensor();
+        if (edited) return sibling ? next.tensor() : rider;
+        if (!rider && can_ride(product) && riders_.can_take(next, product)) rider = next.tensor();
+        if (!is_view(next)) break;
     }
-    learn(node, place);
-    return node.op() != layout_.mul_mat || !passes(node, place);
+    return rider;
 }
 
-// Whether to go on to the product that follows.
-bool Overlay::passes(Node node, int32_t place) {
-    auto follower = follower_.find(place);
-    if (follower == follower_.end() || !targeted(follower->second)) return false;
-    passed_.push_back({node.tensor(), place});
-    return true;
+bool Overlay::can_ride(Node product) const {
+    return rides_ && reach_.here(product) && reach_.here(product.src(1));
 }
 
-// After a product was passed over, the next one must be the one that followed it before. If it is
-// not, the one that was passed over may have been read already, unedited.
-bool Overlay::wants_after(Node node, int32_t place) {
-    Wanted last = passed_.back();
-    if (place < 0 || follower_[last.place] != place ||
-        node.src(1).tensor() != Node(layout_, last.tensor).src(1).tensor()) {
-        follower_[last.place] = -1;
-        passed_.clear();
-        refuse(node, "came where another node was computed before");
-    }
-    return !passes(node, place);
-}
-
-void Overlay::learn(Node node, int32_t place) {
-    bool product = node.op() == layout_.mul_mat;
-    if (product && before_.tensor && before_.place != place &&
-        Node(layout_, before_.tensor).src(1).tensor() == node.src(1).tensor())
-        follower_.emplace(before_.place, place);
-    before_ = product ? Wanted{node.tensor(), place} : Wanted{nullptr, -1};
+void Overlay::ride(Node node) {
+    Work &work = riders_.next();
+    for (const Wanted &wanted : waiting_) edit(wanted, work);
+    waiting_.clear();
+    riders_.take(node);
 }
 
 void Overlay::computed(Node node) {
-    for (const Wanted &wanted : passed_) edit(wanted);
-    passed_.clear();
+    riders_.restore_all();
+    for (const Wanted &wanted : waiting_) edit(wanted, work_);
+    waiting_.clear();
     if (node.tensor() != current_.tensor) refuse(node, "was computed, but not the last asked for");
-    edit(current_);
-    run_jobs();
+    edit(current_, work_);
+    finish_work(work_);
 }
 
-void Overlay::edit(Wanted wanted) {
+void Overlay::abandon() {
+    waiting_.clear();
+    work_.clear();
+    awaited_ = nullptr;
+}
+
+void Overlay::edit(Wanted wanted, Work &work) {
     Node node(layout_, wanted.tensor);
     if (!targeted(wanted.place) || node.ne(0) * node.rows() == 0) return;
     int64_t n = node.op() == layout_.mul_mat_id ? node.ne(2) : node.rows();
@@ -213,16 +226,16 @@ void Overlay::edit(Wanted wanted) {
     if (!groups) refuse(node, "nothing says which rows of the batch these are");
     note_input(wanted, node);
     y_ = reach_.open(node, 0);
-    for (const Group &group : *groups) edit_group(node, wanted.place, group, n);
+    for (const Group &group : *groups) edit_group(node, wanted.place, group, n, work);
     // A copy is brought home before the next one takes its place.
     bool copied = !reach_.here(node) || !reach_.here(node.src(1));
-    if (copied) run_jobs();
+    if (copied) finish_work(work);
     reach_.close(node, 0);
 }
 
-void Overlay::run_jobs() {
-    applier_.run(jobs_);
-    jobs_.clear();
+void Overlay::finish_work(Work &work) {
+    applier_.run(work);
+    work.clear();
 }
 
 // Products of an input may be shared until another input comes, or the same place comes again
@@ -239,18 +252,18 @@ void Overlay::note_input(const Wanted &wanted, Node node) {
     same_input_.push_back(wanted.place);
 }
 
-void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n) {
+void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n,
+                         Work &work) {
     size_t p = size_t(group.plan);
     int32_t e = edits_[size_t(place) * active_.size() + p];
     if (e < 0) return;
     const Edit &edit = *active_[p]->edits[size_t(e)];
     check(node, edit);
     if (node.op() == layout_.mul_mat_id) {
-        edit_experts(node, edit, group);
+        edit_experts(node, edit, group, work);
     } else {
         bool product = edit.role == Role::mul_mat;
-        jobs_.push_back({&edit, 0, {}});
-        collect(node, group, n, product && edit.n_in > 0, jobs_.back().strip);
+        collect(node, group, n, product && edit.n_in > 0, work.add(&edit, 0).strip);
     }
     hits_[p][size_t(e)]++;
 }
@@ -293,7 +306,7 @@ void Overlay::collect(Node node, const Group &group, int64_t n, bool with_input,
 }
 
 // MUL_MAT_ID: for each token, as many experts as `ids` names; rows of one expert run together.
-void Overlay::edit_experts(Node node, const Edit &edit, const Group &group) {
+void Overlay::edit_experts(Node node, const Edit &edit, const Group &group, Work &work) {
     Node x = node.src(1);
     int64_t used = node.ne(1), tokens = node.ne(2);
     std::vector<int32_t> ids = reach_.integers(node.src(2));
@@ -312,7 +325,7 @@ void Overlay::edit_experts(Node node, const Edit &edit, const Group &group) {
     }
     for (size_t expert = 0; expert < strips.size(); expert++)
         if (strips[expert].size())
-            jobs_.push_back({&edit, int64_t(expert), std::move(strips[expert])});
+            work.add(&edit, int64_t(expert)).strip = std::move(strips[expert]);
 }
 
 } // namespace veneer

@@ -2,15 +2,15 @@
 //
 // Order of a decode: `begin` takes the plans and the batch -> llama.cpp asks at each node before it
 // computes (`asked`), and calls again after those that were wanted (`computed`) -> `finish` says
-// what went wrong. Asking is cheap but each wanted node costs a start of llama.cpp's threads, so
-// products of one input that follow each other (gate and up) are wanted once, at the last.
+// what went wrong. Asking is cheap but each wanted node costs a start of llama.cpp's threads. So a
+// product waits, unwanted, where the graph is known to go on with a node that can edit it in passing
+// (see `riders`), or with another product of the same input (up after gate), to be edited with it.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "apply.h"
@@ -18,6 +18,7 @@
 #include "places.h"
 #include "plan.h"
 #include "reach.h"
+#include "riders.h"
 #include "rows.h"
 #include "script.h"
 
@@ -27,7 +28,8 @@ using Plans = std::vector<std::shared_ptr<const Plan>>;
 
 class Overlay {
   public:
-    Overlay(const Layout &layout, int n_threads, bool copies);
+    // `rides`: every node is computed by ggml's own threads, so that nodes may be riders.
+    Overlay(const Layout &layout, int n_threads, bool copies, bool rides);
 
     // From the next `begin` on. May come from another thread while a decode runs, but not at the
     // time of `begin` (Python's lock sees to that).
@@ -54,31 +56,37 @@ class Overlay {
     int32_t place_of(Node node);
     int32_t search(Node node);
     int32_t place_of_either(Role role, Node node);
-    bool wants(Node node, int32_t place);
-    bool wants_after(Node node, int32_t place);
-    bool passes(Node node, int32_t place);
-    void learn(Node node, int32_t place);
-    bool is_view(Node node) const;
     bool targeted(int32_t place) const;
+    bool is_view(Node node) const;
+
+    bool wants(Node node, int32_t place);
+    void arrive(Node node);
+    void *meeting_place(Node product);
+    bool can_ride(Node product) const;
+    void ride(Node node);
 
     void activate(Plans plans);
-    void edit(Wanted wanted);
-    void run_jobs();
-    void edit_group(Node node, int32_t place, const Group &group, int64_t n);
-    void edit_experts(Node node, const Edit &edit, const Group &group);
+    void edit(Wanted wanted, Work &work);
+    void finish_work(Work &work);
+    void edit_group(Node node, int32_t place, const Group &group, int64_t n, Work &work);
+    void edit_experts(Node node, const Edit &edit, const Group &group, Work &work);
     void check(Node node, const Edit &edit) const;
     void collect(Node node, const Group &group, int64_t n, bool with_input, Strip &strip);
     void note_input(const Wanted &wanted, Node node);
+    // Let go of what was to be edited, in a decode that is worthless by now.
+    void abandon();
     void fail(const std::string &reason);
 
     Layout layout_;
     Reach reach_;
     Applier applier_;
+    Riders riders_;
+    bool rides_;
     Places places_;
     Script script_;
     Batch batch_;
     // What is to be done to the nodes that were computed last.
-    std::vector<Job> jobs_;
+    Work work_;
 
     std::shared_ptr<const Plan> published_;
     std::atomic<bool> has_published_{false};
@@ -93,13 +101,9 @@ class Overlay {
 
     // The node that was wanted last, which is computed next.
     Wanted current_ = {nullptr, -1};
-    // Products that were passed over because the next one of the same input follows.
-    std::vector<Wanted> passed_;
-    // By place: the place of the product that follows at once, learned when both were wanted; -1
-    // where it did not always follow.
-    std::unordered_map<int32_t, int32_t> follower_;
-    // The wanted product before, while nothing but views came after it.
-    Wanted before_ = {nullptr, -1};
+    // Products that wait, and the node for which they do: a rider-to-be, or a product of their input.
+    std::vector<Wanted> waiting_;
+    void *awaited_ = nullptr;
     // Places that were edited since the input was last another.
     void *input_ = nullptr;
     std::vector<int32_t> same_input_;

@@ -23,21 +23,25 @@ def open_window(root: Path, files: tuple[Path, ...] = ()) -> int:
     """Open the workspace at `root` in a window, import `files`, and stay until it is closed."""
     application = ensure_application()
     theme = Theme(application)
-    theme.use("system")
     bugs.install()
     try:
         workspace = Workspace.open(root, by="window")
     except WorkspaceBusy as busy:
         if raise_window(root.expanduser().absolute(), files):
             return 0
+        theme.use("system")
         say_why_not(busy).exec()
         return 1
     except VeneerError as error:
+        theme.use("system")
         say_why_not(error).exec()
         return 1
     with workspace:
-        languages.use(application, workspace.settings.language)
+        settings = workspace.settings
+        languages.use(application, settings.language)
+        theme.choose(settings.theme)
         window = MainWindow(workspace, theme)
+        theme.use(settings.theme)
         with serve(workspace, window.operations.announce, window.come_to_front):
             window.show()
             window.import_paths(files)

@@ -4,6 +4,7 @@ A view never holds anything of the engine that could reach a file; it holds thes
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from veneer.activation.journal import Generation
@@ -12,7 +13,7 @@ from veneer.adapters.compat import CompatReport, check
 from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
 from veneer.compose.stacks import Composition, Unreadable
-from veneer.errors import Damaged, VeneerError
+from veneer.errors import Damaged, NotFound, VeneerError
 from veneer.identity import Digest, short
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.workspace import Workspace
@@ -33,7 +34,7 @@ class Active:
 
 @dataclass(frozen=True)
 class LibraryNow:
-    """Bases, adapters, how each adapter fits the chosen base, and the context in the settings.
+    """Bases, adapters, the base to judge them by, and the context in the settings.
 
     `users` has the names of the stacks that need a base or an adapter.
     """
@@ -42,7 +43,6 @@ class LibraryNow:
     adapters: tuple[StoredAdapter, ...] = ()
     chosen: Digest | None = None
     users: Mapping[Digest, tuple[str, ...]] = field(default_factory=dict)
-    reports: Mapping[Digest, CompatReport] = field(default_factory=dict)
     context: ContextSettings = field(default_factory=ContextSettings)
 
 
@@ -173,9 +173,7 @@ def library(workspace: Workspace, chosen: Digest | None) -> LibraryNow:
     needed = _users(workspace)
     if against is None:
         return LibraryNow(bases, adapters, users=needed)
-    context = context_of(workspace.settings)
-    reports = {a.digest: check(a.adapter, against.base, against.digest) for a in adapters}
-    return LibraryNow(bases, adapters, against.digest, needed, reports, context)
+    return LibraryNow(bases, adapters, against.digest, needed, context_of(workspace.settings))
 
 
 def _users(workspace: Workspace) -> dict[Digest, tuple[str, ...]]:
@@ -234,10 +232,16 @@ def _is_base_alone(current: Composition | None, base: Digest) -> bool:
     return not semantic.adapters and semantic.base.digests == (base,)
 
 
-def fits(workspace: Workspace, base: Digest) -> Mapping[Digest, CompatReport]:
-    """How each adapter fits a base."""
-    against = workspace.library.base(base).base
-    return {a.digest: check(a.adapter, against, base) for a in workspace.library.adapters()}
+def fits(
+    workspace: Workspace, base: Digest, adapters: Iterable[Digest]
+) -> Mapping[Digest, CompatReport]:
+    """How these adapters fit a base, as far as they and it are still there."""
+    found: dict[Digest, CompatReport] = {}
+    with suppress(NotFound):
+        against = workspace.library.base(base).base
+        for adapter in adapters:
+            found[adapter] = check(workspace.library.adapter(adapter).adapter, against, base)
+    return found
 
 
 def generations(workspace: Workspace, limit: int = 200) -> tuple[Past, ...]:

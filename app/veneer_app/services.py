@@ -1,4 +1,4 @@
-"""What every place is given: the engine's operations, the switch, and the imports."""
+"""What every place is given: the engine's operations, the switch, imports and verdicts."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from veneer.demo import embedded_base
 from veneer_app.imports.queue import ImportQueue
 from veneer_app.operations import Operations
 from veneer_app.switch import Switch
+from veneer_app.verdicts import Verdicts
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class Services:
     operations: Operations
     switch: Switch
     imports: ImportQueue
+    verdicts: Verdicts
 
     def use_embedded(self) -> None:
         """Bring in the embedded base and run it: the shortest way to a first answer."""

@@ -35,6 +35,7 @@ from veneer_app.settings.place import SettingsPlace
 from veneer_app.stacks.place import StacksPlace
 from veneer_app.switch import Switch, SwitchState, Unsure
 from veneer_app.theme.apply import Theme
+from veneer_app.verdicts import Verdicts
 
 PLACES = ("chat", "library", "stacks", "history", "settings")
 
@@ -52,7 +53,7 @@ class MainWindow(QtWidgets.QMainWindow):
         self.operations = Operations(workspace, self)
         switch = Switch(self.operations)
         queue = ImportQueue(self.operations)
-        self.services = Services(self.operations, switch, queue)
+        self.services = Services(self.operations, switch, queue, Verdicts(self.operations))
         self.folders = Folders(workspace, self.operations, queue)
         self._make_places()
         self._arrange()

@@ -168,10 +168,14 @@ class Overlay:
     `publish` may be called while a decode runs: that one keeps its plan.
     """
 
-    def __init__(self, layout: Layout, n_threads: int = 1, copies: bool = False) -> None:
+    def __init__(
+        self, layout: Layout, n_threads: int = 1, copies: bool = False, rides: bool = False
+    ) -> None:
         """`n_threads`: as many as the context has, no other number (they are the same threads).
 
-        `copies`: reach every tensor by copying, as those on a device always are.
+        `copies`: reach every tensor by copying, as those on a device always are. `rides`: let nodes
+        of the graph carry edits out in passing, which is right only where every node is computed by
+        ggml's CPU backend; not together with `copies`.
         """
     @property
     def callback(self) -> int:

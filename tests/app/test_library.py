@@ -276,5 +276,6 @@ def test_another_chat_template_is_remarked_on(
     wait(qtbot, lambda: len(fresh.library.table.rows) == 2)
     fresh.go(1)
     _select(fresh, "trained")
-    assert "another chat template than this base has." in fresh.library.details.verdict.text()
+    remark = "another chat template than this base has."
+    wait(qtbot, lambda: remark in fresh.library.details.verdict.text())
     assert _facts(fresh, "trained")["Chat template"] == "{{ messages }}"

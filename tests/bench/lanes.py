@@ -1,7 +1,7 @@
 """Contexts over one model that decode in turn: the base, llama.cpp's own LoRA, and the overlay."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 
@@ -37,18 +37,28 @@ DEMO = Shape(layers=30, width=576, hidden=1536, kv=192)
 LARGER = Shape(layers=16, width=2048, hidden=8192, kv=512)
 
 
-def random_factors(shape: Shape, seed: int) -> Factors:
+Packed = dict[str, LowRank]
+
+
+def _each(shape: Shape, seed: int) -> Iterator[tuple[str, tuple[np.ndarray, np.ndarray]]]:
     """Rank 16 on all seven linears of each layer, F16."""
     rng = np.random.default_rng(seed)
 
     def half(*size: int) -> np.ndarray:
         return (rng.standard_normal(size, np.float32) * 0.02).astype(np.float16)
 
-    return {
-        f"blk.{layer}.{name}.weight": (half(RANK, n_in), half(n_out, RANK))
-        for layer in range(shape.layers)
-        for name, (n_in, n_out) in shape.linears.items()
-    }
+    for layer in range(shape.layers):
+        for name, (n_in, n_out) in shape.linears.items():
+            yield f"blk.{layer}.{name}.weight", (half(RANK, n_in), half(n_out, RANK))
+
+
+def random_factors(shape: Shape, seed: int) -> Factors:
+    return dict(_each(shape, seed))
+
+
+def packed_factors(shape: Shape, seed: int) -> Packed:
+    """The same, of which nothing but what the overlay keeps is ever in memory at once."""
+    return {name: LowRank(*ab) for name, ab in _each(shape, seed)}
 
 
 def write_lora(path: Path, factors: Factors) -> None:
@@ -66,9 +76,12 @@ def write_lora(path: Path, factors: Factors) -> None:
     writer.close()
 
 
+def merged_plan(packed: Sequence[Packed]) -> Plan:
+    return Plan([Edit("mul_mat", n, low_rank=[(p[n], 1.0) for p in packed]) for n in packed[0]])
+
+
 def overlay_plan(adapters: Sequence[Factors]) -> Plan:
-    packed = [{name: LowRank(*ab) for name, ab in factors.items()} for factors in adapters]
-    return Plan([Edit("mul_mat", n, low_rank=[(p[n], 1.0) for p in packed]) for n in adapters[0]])
+    return merged_plan([{n: LowRank(*ab) for n, ab in factors.items()} for factors in adapters])
 
 
 class Model:
@@ -91,7 +104,7 @@ class Lane:
         settings.n_ctx, settings.n_batch, settings.n_ubatch = 1024, 512, 512
         settings.n_threads = settings.n_threads_batch = THREADS
         settings.n_seq_max, settings.kv_unified, settings.no_perf = 4, True, True
-        self.overlay = Overlay(probe(LLAMA), THREADS) if overlay else None
+        self.overlay = Overlay(probe(LLAMA), THREADS, rides=True) if overlay else None
         if self.overlay:
             settings.cb_eval = ctypes.cast(self.overlay.callback, type(settings.cb_eval))
             settings.cb_eval_user_data = self.overlay.user_data

@@ -4,6 +4,8 @@
 of medians; the machine must be at rest.
 """
 
+import subprocess
+import sys
 from pathlib import Path
 from statistics import median
 
@@ -99,22 +101,65 @@ def test_another_plan_costs_nothing_at_its_first_token(demo: Bench):
 
 
 def test_four_conversations_under_four_compositions_in_one_batch(demo: Bench):
-    lane = demo.lanes["overlay, one"]
+    """How much a batch saves is up to llama.cpp's own products: the base shows it."""
+    lane, base = demo.lanes["overlay, one"], demo.lanes["base"]
     plans = [overlay_plan([factors]) for factors in demo.factors] + [None]
     four, same = [0, 1, 2, 3], [plans[0]] * 4
     lane.clear()
-    different, alike, alone = [], [], []
-    position = 0
-    for _ in range(60):
-        different.append(lane.decode([300] * 4, position, four, plans))
-        alike.append(lane.decode([300] * 4, position + 1, four, same))
-        alone.append(sum(lane.decode([300], position + 2, [s], plans) for s in four))
-        position += 3
-    apart, together, in_turn = median(different), median(alike), median(alone)
+    base.clear()
+    took: dict[str, list[float]] = {}
+
+    def note(what: str, *seconds: float) -> None:
+        took.setdefault(what, []).append(sum(seconds))
+
+    for i in range(60):
+        note("different", lane.decode([300] * 4, 3 * i, four, plans))
+        note("alike", lane.decode([300] * 4, 3 * i + 1, four, same))
+        note("in turn", *(lane.decode([300], 3 * i + 2, [s], plans) for s in four))
+        note("base", base.decode([300] * 4, 2 * i, four))
+        note("base in turn", *(base.decode([300], 2 * i + 1, [s]) for s in four))
+    each = {what: median(times[5:]) for what, times in took.items()}
+    alike, turns = each["alike"] / each["different"], each["in turn"] / each["different"]
+    base_turns = each["base in turn"] / each["base"]
     print(
-        f"\nfour conversations: different compositions {4 / apart:.0f} tok/s, the same "
-        f"{4 / together:.0f}, one after another {4 / in_turn:.0f}; "
-        f"{together / apart:.2f}x and {in_turn / apart:.2f}x"
+        f"\nfour conversations: {', '.join(f'{w} {4 / t:.0f} tok/s' for w, t in each.items())}; "
+        f"different compositions are {alike:.2f}x of the same one, and {turns:.2f}x of one after "
+        f"another (the base: {base_turns:.2f}x)"
     )
-    assert together / apart > 0.75
-    assert in_turn / apart > 1.1
+    assert alike > 0.85
+    assert turns > 0.9 * base_turns
+
+
+_MEMORY = """
+import sys
+from pathlib import Path
+import psutil
+from tests.bench.lanes import DEMO, Lane, Model, merged_plan, packed_factors
+
+lane = Lane(Model(Path(sys.argv[1])), overlay=True)
+
+
+def use(plan):
+    lane.overlay.publish(plan)
+    for prompt in range(3):
+        lane.clear()
+        lane.decode([300 + prompt] * 64, 0, [0] * 64)
+    print(psutil.Process().memory_info().rss, plan.nbytes if plan else 0)
+
+
+for _ in range(2):
+    use(None)
+    use(merged_plan([packed_factors(DEMO, seed) for seed in range(8)]))
+"""
+
+
+def test_factors_are_in_memory_once_and_the_base_not_again(base_path: Path):
+    """Eight adapters in a process of its own: at most what it took without them, their factors, and
+    a twentieth; also when others take their place."""
+    command = [sys.executable, "-c", _MEMORY, str(base_path)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    (without, _), first, _, second = zip(*[iter(map(int, lines))] * 2, strict=True)
+    for rss, packed in (first, second):
+        print(f"\nRSS {rss / 1e6:.0f} MB: {without / 1e6:.0f} without, factors {packed / 1e6:.0f}")
+        assert packed > 70e6
+        assert rss <= 1.05 * (without + packed)

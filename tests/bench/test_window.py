@@ -5,6 +5,7 @@ display. `pytest -m bench tests/bench -s`.
 """
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -17,8 +18,8 @@ pytestmark = pytest.mark.bench
 ADAPTERS = 2_000
 COLD_START = 1.0
 """Seconds from the start of Python until the window is painted and takes keys."""
-MEMORY = 200_000_000
-"""Bytes. The aim is 180 MB; 183 were measured."""
+MEMORY = 180_000_000
+"""Bytes."""
 PATIENCE = 3.0
 """A machine that does other things at the same time may take so many times as long."""
 
@@ -34,9 +35,10 @@ from veneer_app.theme.apply import Theme
 from veneer_app.window import MainWindow
 application = ensure_application()
 theme = Theme(application)
-theme.use("system")
 with Workspace.open(Path(sys.argv[1]), by="window") as workspace:
+    theme.choose("system")
     window = MainWindow(workspace, theme)
+    theme.use("system")
     window.show()
     application.processEvents()
     window.grab()
@@ -74,14 +76,22 @@ def full(root: Path) -> Path:
     return root
 
 
-def test_a_full_library_opens_fast_and_small(full: Path) -> None:
+def _open(workspace: Path, compiled: Path) -> dict[str, float]:
+    # As where it is installed, Python finds its modules compiled.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        [sys.executable, "-c", OPEN, str(full), str(time.time())],
+        [sys.executable, "-c", OPEN, str(workspace), str(time.time())],
         capture_output=True,
         text=True,
         check=True,
+        env=environment | {"PYTHONPYCACHEPREFIX": str(compiled)},
     )
-    told = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_a_full_library_opens_fast_and_small(full: Path, tmp_path: Path) -> None:
+    _open(full, tmp_path / "compiled")
+    told = _open(full, tmp_path / "compiled")
     print(f"\nwindow with {told['rows']} rows: {told}")
     assert told["rows"] == ADAPTERS + 1
     assert not told["llama"]

@@ -45,6 +45,15 @@ _allocate = _function("ggml_backend_alloc_ctx_tensors", _P, _P, _P)
 _release = _function("ggml_backend_buffer_free", None, _P)
 _set = _function("ggml_backend_tensor_set", None, _P, _P, ctypes.c_size_t, ctypes.c_size_t)
 _compute = _function("ggml_backend_graph_compute", ctypes.c_int, _P, _P)
+_threads = _function("ggml_backend_cpu_set_n_threads", None, _P, ctypes.c_int)
+_sched = _function(
+    "ggml_backend_sched_new", _P, ctypes.POINTER(_P), _P, ctypes.c_int, ctypes.c_size_t,
+    ctypes.c_bool, ctypes.c_bool,
+)  # fmt: skip
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_bool, _P, ctypes.c_bool, _P)
+_sched_watch = _function("ggml_backend_sched_set_eval_callback", None, _P, _CALLBACK, _P)
+_sched_compute = _function("ggml_backend_sched_graph_compute", ctypes.c_int, _P, _P)
+_sched_free = _function("ggml_backend_sched_free", None, _P)
 _n_nodes = _function("ggml_graph_n_nodes", ctypes.c_int, _P)
 _node = _function("ggml_graph_node", _P, _P, ctypes.c_int)
 _nbytes = _function("ggml_nbytes", ctypes.c_size_t, _P)
@@ -65,9 +74,11 @@ class Graph:
         self._context = _init(_Parameters(_MEMORY, None, True))
         self._graph = _graph(self._context)
         self._leaves: dict[int, NDArray] = {}
-        self._buffer = 0
+        self._buffer = self._scheduler = 0
 
     def close(self) -> None:
+        if self._scheduler:
+            _sched_free(self._scheduler)
         if self._buffer:
             _release(self._buffer)
         _free(self._context)
@@ -107,6 +118,25 @@ class Graph:
         for tensor, data in self._leaves.items():
             _set(tensor, data.ctypes.data, 0, data.nbytes)
         assert _compute(_cpu, self._graph) == 0
+
+    def schedule(self, overlay: _overlay.Overlay, threads: int) -> list[bool]:
+        """Compute every node in ggml's own scheduler, which calls the overlay; what was wanted."""
+        self._buffer = self._buffer or _allocate(self._context, _cpu)
+        for tensor, data in self._leaves.items():
+            _set(tensor, data.ctypes.data, 0, data.nbytes)
+        self._scheduler = self._scheduler or _sched((_P * 1)(_cpu), None, 1, 64, False, False)
+        edit, wanted = _CALLBACK(overlay.callback), []
+
+        def called(node: int, ask: bool, data: int) -> bool:
+            answer = edit(node, ask, data)
+            if ask:
+                wanted.append(answer)
+            return answer
+
+        _threads(_cpu, threads)
+        _sched_watch(self._scheduler, _CALLBACK(called), overlay.user_data)
+        assert _sched_compute(self._scheduler, self._graph) == 0
+        return wanted
 
     def nodes(self) -> list[int]:
         return [_node(self._graph, i) for i in range(_n_nodes(self._graph))]

@@ -9,6 +9,7 @@ from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
 from veneer_app.theme.icons import set_icon
 
 _MOMENT_MS = 400
+_ICON = 24
 
 
 class Rail(QtWidgets.QFrame):
@@ -76,11 +77,10 @@ class Rail(QtWidgets.QFrame):
         made.setCheckable(True)
         made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
-        made.setIconSize(QtCore.QSize(24, 24))
         made.setSizePolicy(
             QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Fixed
         )
-        set_icon(made, icon, "muted")
+        set_icon(made, icon, "muted", _ICON)
         keys = QtGui.QKeySequence(f"Ctrl+{number + 1}")
         made.setToolTip(f"{name} ({keys.toString(QtGui.QKeySequence.SequenceFormat.NativeText)})")
         made.setShortcut(keys)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from veneer_app.library.rows import LibraryRow
+from veneer_app.library.rows import FITS, LibraryRow
 from veneer_app.parts.carry import carrying
 from veneer_app.parts.table import ROW, Found, Index, Table
 from veneer_app.qt import Qt, QtCore
@@ -20,6 +20,11 @@ class LibraryFound(Found):
         self._words: tuple[str, ...] = ()
         self._kind = ""
         self._fit: Fit = "all"
+
+    @property
+    def by_fit(self) -> bool:
+        """Whether it takes every verdict to know what is shown, and in which order."""
+        return self._fit != "all" or self.sortColumn() == FITS
 
     def search(self, text: str) -> None:
         """Show what has all of these words in its name, kind, tags, notes or what it is for."""

@@ -1,5 +1,7 @@
 """The Library: search, one table over bases and adapters, and the details of what is selected."""
 
+from dataclasses import replace
+
 from veneer.demo import adapters, embedded_base
 from veneer.identity import Digest
 from veneer.store.changes import Changes
@@ -63,6 +65,32 @@ class LibraryPlace(QtWidgets.QWidget):
         # Thousands of rows take a while to be made, and the window need not wait for them.
         self._latest.ask(lambda ws: _look(ws, chosen), lambda found: self.show_now(*found))
 
+    def _judge(self) -> None:
+        """Have those judged that are in sight, or all where that decides what is."""
+        base = self.against.currentData()
+        if base is None:
+            return
+        if self.found.by_fit:
+            shown = list(self.table.rows)
+        else:
+            sight = self.view.rows_in_sight()
+            shown = [self.found.row_at(self.found.index(n, 0)) for n in sight]
+        adapters = [row.digest for row in shown if row.kind == "adapter" and row.report is None]
+        self._services.verdicts.want(base, adapters)
+
+    def _judged_more(self, base: str) -> None:
+        if base != self.against.currentData():
+            return
+        known = self._services.verdicts.on(Digest(base))
+        changed = {
+            number: replace(row, report=known[row.digest])
+            for number, row in enumerate(self.table.rows)
+            if row.report is None and row.digest in known
+        }
+        self.table.change_rows(changed)
+        if any(row.digest == self._selected for row in changed.values()):
+            self.details.show_row(self.found.row_at(self.view.currentIndex()))
+
     def _arrange(self) -> None:
         header = self.view.horizontalHeader()
         header.setSectionResizeMode(0, QtWidgets.QHeaderView.ResizeMode.Stretch)
@@ -95,6 +123,12 @@ class LibraryPlace(QtWidgets.QWidget):
             shown.connect(self._count)
         self.view.activated.connect(lambda index: self.details.acts.add_to_stack())
         key(self, "Ctrl+F", self.search.setFocus)
+        self._soon = QtCore.QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._judge)
+        for moved in (self.view.looked_at, self.found.layoutChanged, self.found.modelReset):
+            moved.connect(self._soon.start)
+        self.found.rowsInserted.connect(self._soon.start)
+        self._services.verdicts.found.connect(self._judged_more)
         self.view.selectionModel().currentRowChanged.connect(self._select)
         self.found.modelReset.connect(self._select_again)
         self.against.currentIndexChanged.connect(self._choose)
@@ -138,6 +172,8 @@ class LibraryPlace(QtWidgets.QWidget):
         self._show_bases(now)
         self._show_kinds(made)
         self.table.set_rows(made)
+        if now.chosen is not None:
+            self._judged_more(now.chosen)
         if not self.view.currentIndex().isValid():
             self.details.show_row(None)
 

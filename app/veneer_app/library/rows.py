@@ -1,5 +1,6 @@
 """Bases and adapters as rows of one table, and the verdict on an adapter in words."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,6 +14,8 @@ from veneer_app.reads import LibraryNow
 
 translate = text.translate
 _REASONS = 3
+FITS = 6
+"""The column that says how they fit."""
 # As the papers write them; other kinds are words.
 _KINDS = {
     "loha": "LoHa",
@@ -27,7 +30,8 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class LibraryRow:
-    """One base or adapter. `report` is about the chosen base; bases have none.
+    """One base or adapter. `report` is about the chosen base; bases have none, and adapters none
+    before they are judged.
 
     `context` is the one whose memory is shown for a base, `users` are the stacks that need it,
     and `words` is what a search looks through.
@@ -53,7 +57,7 @@ class LibraryRow:
 
     @property
     def fit(self) -> Literal["", "fits", "unsure", "refused"]:
-        """How it fits the chosen base; "" for a base."""
+        """How it fits the chosen base; "" for a base, and where it is not known yet."""
         if self.report is None:
             return ""
         if not self.report.ok:
@@ -61,12 +65,13 @@ class LibraryRow:
         return "unsure" if self.report.fit == "shape" else "fits"
 
 
-def rows(now: LibraryNow) -> tuple[LibraryRow, ...]:
-    """Bases first, then adapters."""
+def rows(
+    now: LibraryNow, reports: Mapping[Digest, CompatReport] | None = None
+) -> tuple[LibraryRow, ...]:
+    """Bases first, then adapters, with what is known of how they fit."""
+    known = reports or {}
     bases = (_base(b, now.context, now.users.get(b.digest, ())) for b in now.bases)
-    adapters = (
-        _adapter(a, now.reports.get(a.digest), now.users.get(a.digest, ())) for a in now.adapters
-    )
+    adapters = (_adapter(a, known.get(a.digest), now.users.get(a.digest, ())) for a in now.adapters)
     return (*bases, *adapters)
 
 

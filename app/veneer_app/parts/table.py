@@ -3,11 +3,11 @@
 `set_rows` replaces everything at once; a view keeps its selection by the row's key.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
 from veneer_app.theme.tokens import current
 
 SORT = Qt.ItemDataRole.UserRole + 1
@@ -45,6 +45,13 @@ class Table(QtCore.QAbstractTableModel):
         self.beginResetModel()
         self._rows = tuple(rows)
         self.endResetModel()
+
+    def change_rows(self, changed: Mapping[int, Any]) -> None:
+        """Put others in the place of some rows, by their numbers."""
+        if changed:
+            self._rows = tuple(changed.get(n, row) for n, row in enumerate(self._rows))
+            last = self.columnCount() - 1
+            self.dataChanged.emit(self.index(min(changed), 0), self.index(max(changed), last))
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:  # noqa: N802
         """How many rows."""
@@ -114,18 +121,30 @@ class Found(QtCore.QSortFilterProxyModel):
 class TableView(QtWidgets.QTableView):
     """A table that gives up columns where it is too narrow for all of them.
 
-    `gives_up` has (width in points, column): the column is shown from that width on.
+    `gives_up` has (width in points, column): the column is shown from that width on. `looked_at`
+    says that other rows may be in sight.
     """
+
+    looked_at = Signal()
 
     def __init__(self, gives_up: Sequence[tuple[int, int]]) -> None:
         super().__init__()
         self._gives_up = tuple(gives_up)
+        self.verticalScrollBar().valueChanged.connect(self.looked_at)
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:  # noqa: N802
         """Another width has room for other columns."""
         super().resizeEvent(event)
         for width, column in self._gives_up:
             self.setColumnHidden(column, event.size().width() < width)
+        self.looked_at.emit()
+
+    def rows_in_sight(self) -> range:
+        """The numbers of the model's rows that can be seen at least in part."""
+        first, last = self.rowAt(0), self.rowAt(self.viewport().height() - 1)
+        if first < 0:
+            return range(0)
+        return range(first, (last if last >= 0 else self.model().rowCount() - 1) + 1)
 
 
 def table_view(

@@ -74,8 +74,7 @@ def _show(window: MainWindow, name: str) -> None:
         adapters=values.ADAPTERS,
         chosen=values.SMALL.digest,
         users=users,
-        reports=values.REPORTS,
     )
     place = window.library
-    place.show_now(now, rows(now))
+    place.show_now(now, rows(now, values.REPORTS))
     place.view.setCurrentIndex(place.found.index_of(lambda row: row.stored.name == name))

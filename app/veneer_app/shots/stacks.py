@@ -97,5 +97,5 @@ def _show(window: MainWindow, name: str, draft: Draft | None = None, limit: int 
         for layer in draft.layers:
             place.editor.add(layer.adapter, layer.scale)
             place.editor.set_on(layer.adapter, layer.on)
-    place.parts.pile.show_reports(values.REPORTS)
+    window.services.verdicts.learn(values.SMALL.digest, values.REPORTS)
     place.parts.memory.show_room(Room(_NEEDED, limit))

@@ -45,8 +45,9 @@ class Pile(QtWidgets.QWidget):
 
     def show_reports(self, reports: Mapping[Digest, CompatReport]) -> None:
         """How the adapters fit the draft's base."""
-        self._reports = reports
-        self._show(self._editor.draft)
+        if reports != self._reports:
+            self._reports = reports
+            self._show(self._editor.draft)
 
     def show_problems(self, problems: Mapping[Digest, str]) -> None:
         """What went wrong with which adapter at the last activation."""

@@ -34,10 +34,8 @@ class StacksPlace(QtWidgets.QWidget):
         self._services = services
         self._operations = services.operations
         self._latest = Latest(services.operations, self)
-        self._fits = Latest(services.operations, self)
         self._room = Latest(services.operations, self)
         self._now = reads.StacksNow()
-        self._judged: tuple[object, ...] = ()
         self._asked_room: tuple[object, ...] = ()
         self.editor = Editor(self)
         self.shelf = Shelf(self, services.operations, self.editor)
@@ -94,6 +92,7 @@ class StacksPlace(QtWidgets.QWidget):
         self._operations.changed.connect(self._changed)
         self._operations.settings_changed.connect(self._weigh_again)
         self._services.switch.stated.connect(self._switched)
+        self._services.verdicts.found.connect(self._show_verdicts)
         shelf.nameless.connect(parts.ask_for_name)
         shelf.gone.connect(self._removed)
         parts.stacks.selectionModel().currentRowChanged.connect(self._select)
@@ -141,8 +140,6 @@ class StacksPlace(QtWidgets.QWidget):
 
     def _changed(self, changes: Changes) -> None:
         if changes.bases or changes.adapters or changes.compositions or changes.generations:
-            if changes.adapters:
-                self._judged = ()
             # What runs already needs no more memory, so each switch changes what there is.
             self._asked_room = ()
             self.refresh()
@@ -229,12 +226,15 @@ class StacksPlace(QtWidgets.QWidget):
             self._room.ask(lambda ws: ws.room(base, adapters), self.parts.memory.show_room)
 
     def _judge(self, draft: Draft) -> None:
-        """Ask how the adapters fit, but only when the base or the adapters are others."""
+        """Show how the adapters in it fit, as far as it is known, and ask for the rest."""
         base = draft.base
-        wanted = (base, *(a.digest for a in self._now.adapters))
-        if base is not None and self._knows(base) and wanted != self._judged:
-            self._judged = wanted
-            self._fits.ask(lambda ws: reads.fits(ws, base), self.parts.pile.show_reports)
+        if base is not None and self._knows(base):
+            self._services.verdicts.want(base, [layer.adapter for layer in draft.layers])
+        self._show_verdicts(base)
+
+    def _show_verdicts(self, base: str | None) -> None:
+        if base == self.editor.draft.base:
+            self.parts.pile.show_reports(self._services.verdicts.on(self.editor.draft.base))
 
     def _knows(self, base: Digest) -> bool:
         return any(stored.digest == base for stored in self._now.bases)

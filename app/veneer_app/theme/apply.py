@@ -25,16 +25,28 @@ class Theme(QtCore.QObject):
         application.setStyle("Fusion")
         application.setFont(_readable(application.font()))
         application.styleHints().colorSchemeChanged.connect(self._system_changed)
+        # It may have more pixels to a point.
+        application.screenAdded.connect(icons.refresh)
 
-    def use(self, mode: Mode) -> None:
-        """Change to a mode, at once."""
+    def choose(self, mode: Mode) -> None:
+        """Have what is drawn from now on be in the tones of a mode.
+
+        Widgets are made twice as fast before `use` puts the style sheet on all of them.
+        """
         self._mode = mode
         dark = mode == "dark" or (mode == "system" and self._system_is_dark())
         chosen = tokens.DARK if dark else tokens.LIGHT
+        if chosen != tokens.current():
+            tokens.use(chosen)
+            icons.refresh()
+
+    def use(self, mode: Mode) -> None:
+        """Change to a mode, at once."""
+        self.choose(mode)
         # Every widget there is would be measured again, which takes much longer than a frame.
-        if chosen != self._applied:
-            self._applied = chosen
-            self._apply(chosen)
+        if tokens.current() != self._applied:
+            self._applied = tokens.current()
+            self._apply(self._applied)
 
     def _system_is_dark(self) -> bool:
         return self._application.styleHints().colorScheme() == Qt.ColorScheme.Dark
@@ -44,10 +56,8 @@ class Theme(QtCore.QObject):
             self.use("system")
 
     def _apply(self, chosen: tokens.Tokens) -> None:
-        tokens.use(chosen)
         self._application.setPalette(_palette(chosen))
         self._application.setStyleSheet(sheet(chosen, str(icons.folder())))
-        icons.refresh()
 
 
 def _readable(font: QtGui.QFont) -> QtGui.QFont:

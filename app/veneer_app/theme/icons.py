@@ -13,7 +13,7 @@ from veneer_app.theme.tokens import Tokens, current
 
 _NAME = "iconName"
 _TONE = "iconTone"
-_SIZES = (16, 20, 24)
+_SIZE = 16
 _GAP = 4
 _DIRECTED = frozenset({"left", "right", "forward", "undo", "redo", "rollback"})
 """They point where reading goes or comes from."""
@@ -53,30 +53,32 @@ def _drawn(name: str, colour: str, size: int, ratio: float, mirrored: bool) -> Q
     return image
 
 
-def icon(name: str, tone: str = "text", gap: int = 0) -> QtGui.QIcon:
+def icon(name: str, tone: str = "text", gap: int = 0, size: int = _SIZE) -> QtGui.QIcon:
     """The icon in a tone of the theme in use (the name of a field of `Tokens`).
 
     With a `gap` there is that much empty room beside it, towards the words that follow it: a style
     sheet cannot ask for it.
     """
-    return _icon(name, current(), tone, gap, QtGui.QGuiApplication.isRightToLeft())
+    application = QtGui.QGuiApplication.instance()
+    assert isinstance(application, QtGui.QGuiApplication)
+    ratio, mirrored = application.devicePixelRatio(), application.isRightToLeft()
+    return _icon(name, current(), tone, gap, size, ratio, mirrored)
 
 
 @lru_cache(maxsize=512)
-def _icon(name: str, tokens: Tokens, tone: str, gap: int, mirrored: bool) -> QtGui.QIcon:
+def _icon(
+    name: str, tokens: Tokens, tone: str, gap: int, size: int, ratio: float, mirrored: bool
+) -> QtGui.QIcon:
     made = QtGui.QIcon()
     colours = {
         QtGui.QIcon.Mode.Normal: getattr(tokens, tone),
         QtGui.QIcon.Mode.Disabled: tokens.border_strong,
     }
     for mode, colour in colours.items():
-        for size in _SIZES:
-            for ratio in (1.0, 2.0):
-                drawn = _pixmap(name, colour, size, ratio, mirrored)
-                made.addPixmap(_with_gap(drawn, gap, mirrored), mode)
-    for size in _SIZES:
-        checked = _pixmap(name, _checked_colour(tokens, tone), size, 2.0, mirrored)
-        made.addPixmap(checked, QtGui.QIcon.Mode.Normal, QtGui.QIcon.State.On)
+        drawn = _pixmap(name, colour, size, ratio, mirrored)
+        made.addPixmap(_with_gap(drawn, gap, mirrored), mode)
+    checked = _pixmap(name, _checked_colour(tokens, tone), size, ratio, mirrored)
+    made.addPixmap(checked, QtGui.QIcon.Mode.Normal, QtGui.QIcon.State.On)
     return made
 
 
@@ -97,18 +99,23 @@ def _checked_colour(tokens: Tokens, tone: str) -> str:
     return tokens.accent if tone in {"text", "muted"} else getattr(tokens, tone)
 
 
-def set_icon(button: QtWidgets.QAbstractButton, name: str, tone: str = "text") -> None:
+def set_icon(
+    button: QtWidgets.QAbstractButton, name: str, tone: str = "text", size: int = _SIZE
+) -> None:
     """Give a button an icon that follows the theme."""
     button.setProperty(_NAME, name)
     button.setProperty(_TONE, tone)
-    if isinstance(button, QtWidgets.QPushButton):
-        button.setIconSize(QtCore.QSize(_SIZES[0] + _GAP, _SIZES[0]))
+    button.setIconSize(QtCore.QSize(size + _gap_of(button), size))
     _draw(button)
 
 
+def _gap_of(button: QtWidgets.QAbstractButton) -> int:
+    return _GAP if isinstance(button, QtWidgets.QPushButton) else 0
+
+
 def _draw(button: QtWidgets.QAbstractButton) -> None:
-    gap = _GAP if isinstance(button, QtWidgets.QPushButton) else 0
-    button.setIcon(icon(button.property(_NAME), button.property(_TONE), gap))
+    name, tone = button.property(_NAME), button.property(_TONE)
+    button.setIcon(icon(name, tone, _gap_of(button), button.iconSize().height()))
 
 
 def refresh() -> None:

@@ -2,13 +2,14 @@
 
 import os
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
 
 from veneer import demo as material
 from veneer.cli.session import JsonFlag, Session, milliseconds, session_of
-from veneer.demo.tour import DemoResult, run_demo
+from veneer.demo.tour import DemoResult, DemoStep, run_demo
 from veneer.identity import short
 from veneer.store.changes import Changes
 from veneer.workspace import Workspace
@@ -29,7 +30,8 @@ def demo(
     with session.write() as workspace, session.progress("importing", json=json) as report:
         if not json:
             session.out.print(f"Asking each time: {material.QUESTION}\n", markup=False)
-        result = run_demo(workspace, report, on_step=_nothing if json else _printer(session))
+        told = _nothing if json else _printer(session)
+        result = run_demo(workspace, report, told, session.cancel)
         session.tell(_all_of(workspace))
     if json:
         session.print_json(result)
@@ -58,12 +60,12 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _nothing(step: Any) -> None:
+def _nothing(step: DemoStep) -> None:
     """With --json, steps are printed at the end."""
 
 
-def _printer(session: Session) -> Any:
-    def show(step: Any) -> None:
+def _printer(session: Session) -> Callable[[DemoStep], None]:
+    def show(step: DemoStep) -> None:
         session.out.print(f"{step.name}  {short(step.composition_id, 12)}", markup=False)
         session.out.print(
             f"  switched in {milliseconds(step.timings_ms)}; {step.tokens_per_second:.0f} tokens/s",

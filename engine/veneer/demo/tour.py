@@ -5,14 +5,15 @@ from collections.abc import Callable
 import msgspec
 
 from veneer import demo
-from veneer.errors import NotFound
+from veneer.errors import Cancelled, NotFound
 from veneer.identity import Digest, sha256_file
 from veneer.runtime.protocol import ChatMessage, Sampling
 from veneer.store.fs import RealFs
-from veneer.tasks import Progress
+from veneer.tasks import CancelToken, Progress
 from veneer.workspace import Workspace
 
 _MAX_TOKENS = 48
+_STOPPED = "The demo was stopped. What it has imported and activated stays."
 
 
 class DemoStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,14 +42,31 @@ class DemoResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_demo(
-    workspace: Workspace, progress: Progress, on_step: Callable[[DemoStep], None]
+    workspace: Workspace,
+    progress: Progress,
+    on_step: Callable[[DemoStep], None],
+    cancel: CancelToken | None = None,
 ) -> DemoResult:
-    """Import what is missing, then ask under each composition. Raises `NotFound`."""
+    """Import what is missing, then ask under each composition. Raises `NotFound`, `Cancelled`."""
+    try:
+        return _toured(workspace, progress, on_step, cancel or CancelToken())
+    except Cancelled as error:
+        raise Cancelled(_STOPPED) from error
+
+
+def _toured(
+    workspace: Workspace,
+    progress: Progress,
+    on_step: Callable[[DemoStep], None],
+    cancel: CancelToken,
+) -> DemoResult:
     path = demo.embedded_base()
     if path is None:
         raise NotFound("The embedded base is not installed. Run: pip install 'veneer[demo]'")
-    base = workspace.import_path(path, progress=progress).value
-    adapters = tuple(workspace.import_path(folder).value.name for folder in demo.adapters())
+    base = workspace.import_path(path, progress=progress, cancel=cancel).value
+    adapters = tuple(
+        workspace.import_path(folder, cancel=cancel).value.name for folder in demo.adapters()
+    )
     before = workspace.library.base(base.id).digest
     first, second = adapters[0], adapters[-1]
     stacks: list[tuple[str, list[tuple[str, float | None]]]] = [
@@ -59,7 +77,7 @@ def run_demo(
     ]
     steps: list[DemoStep] = []
     for name, pairs in stacks:
-        steps.append(_step(workspace, base.name, name, pairs))
+        steps.append(_step(workspace, base.name, name, pairs, cancel))
         on_step(steps[-1])
     with RealFs().open_read(path) as file:
         after = sha256_file(file, 0)
@@ -76,12 +94,18 @@ def run_demo(
 
 
 def _step(
-    workspace: Workspace, base: str, name: str, pairs: list[tuple[str, float | None]]
+    workspace: Workspace,
+    base: str,
+    name: str,
+    pairs: list[tuple[str, float | None]],
+    cancel: CancelToken,
 ) -> DemoStep:
     composition = workspace.compose(base, pairs, name=name).value
-    activation = workspace.activate(composition.id).value
+    activation = workspace.activate(composition.id, cancel=cancel).value
     question = (ChatMessage("user", demo.QUESTION),)
-    answer = workspace.talk.ask(question, Sampling(temperature=0.0), max_tokens=_MAX_TOKENS)
+    greedy = Sampling(temperature=0.0)
+    answer = workspace.talk.ask(question, greedy, max_tokens=_MAX_TOKENS, cancel=cancel)
+    cancel.check()
     return DemoStep(
         name=name,
         composition_id=composition.id,

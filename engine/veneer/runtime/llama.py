@@ -30,6 +30,7 @@ PINNED = "0.3.36"
 
 try:
     import llama_cpp
+    from llama_cpp import _ggml
     from llama_cpp import llama_cpp as lib
 except (ImportError, OSError, RuntimeError) as error:
     raise RuntimeMissing(
@@ -37,9 +38,11 @@ except (ImportError, OSError, RuntimeError) as error:
     ) from error
 
 api: Any = lib
+ggml: Any = _ggml.libggml
 
 _KV_TYPES = {"f32": 0, "f16": 1, "q8_0": 8}
 _INFO = 2
+_CPU = 0
 _NEEDED = (
     "llama_set_adapters_lora",
     "llama_adapter_lora_init",
@@ -80,7 +83,17 @@ def overlay_lane() -> OverlayLane:
     # Of the libraries that it stands on there may be copies in the folder that are not in use.
     names = {"darwin": "libllama.dylib", "win32": "ggml-base.dll"}
     name = names.get(sys.platform, "libllama.so")
-    return OverlayLane(Path(llama_cpp.__file__).parent / "lib" / name)
+    return OverlayLane(Path(llama_cpp.__file__).parent / "lib" / name, only_cpu=_only_cpu())
+
+
+def _only_cpu() -> bool:
+    """Whether ggml has no other device, not even a library for matrices (BLAS, AMX)."""
+    device, kind = ggml.ggml_backend_dev_get, ggml.ggml_backend_dev_type
+    device.argtypes, device.restype = [ctypes.c_size_t], ctypes.c_void_p
+    kind.argtypes, kind.restype = [ctypes.c_void_p], ctypes.c_int
+    count = ggml.ggml_backend_dev_count
+    count.argtypes, count.restype = [], ctypes.c_size_t
+    return all(kind(device(number)) == _CPU for number in range(count()))
 
 
 class Logging:

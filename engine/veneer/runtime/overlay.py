@@ -24,8 +24,9 @@ OVERLAY_VERSION = 1
 class OverlayLane:
     """The lane of this process. Raises `OverlayOff` where it cannot be used."""
 
-    def __init__(self, library: Path) -> None:
-        """`library` is llama.cpp's own, which is loaded already."""
+    def __init__(self, library: Path, *, only_cpu: bool) -> None:
+        """`library` is llama.cpp's own, which is loaded already; `only_cpu`: it computes nowhere
+        else."""
         try:
             from veneer import _overlay
         except ImportError as error:
@@ -39,13 +40,14 @@ class OverlayLane:
         wrong = wrong_product()
         if wrong is not None:
             raise OverlayOff(f"its arithmetic is wrong on this machine ({wrong}).")
+        self._only_cpu = only_cpu
         self.id = f"{OVERLAY_VERSION} {_overlay.kernels()}"
 
     def context(self, n_threads: int) -> "ContextOverlay":
         """The overlay of one context."""
         from veneer import _overlay
 
-        return ContextOverlay(_overlay.Overlay(self._layout, n_threads))
+        return ContextOverlay(_overlay.Overlay(self._layout, n_threads, rides=self._only_cpu))
 
 
 class ContextOverlay:

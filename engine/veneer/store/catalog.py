@@ -108,7 +108,8 @@ class Catalog:
 
     def names(self, table: Table) -> dict[str, Digest]:
         """Every name in a table and what it stands for."""
-        return {r["name"]: r["digest"] for r in self._database.rows(f"SELECT * FROM {table}")}
+        rows = self._database.rows(f"SELECT name, digest FROM {table}")
+        return {row["name"]: row["digest"] for row in rows}
 
     def put_base(self, stored: StoredBase) -> None:
         """Add a base, or update where it lies. Raises `NameTaken`."""

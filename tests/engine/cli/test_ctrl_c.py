@@ -63,3 +63,17 @@ def test_before_the_commit_nothing_is_changed_and_that_is_said(
     assert run(["--workspace", str(root), "activate", "plain"]) == 1
     assert capsys.readouterr().err == "error[CANCELLED]: Stopped. Nothing was changed.\n"
     assert active_in(root) is None
+
+
+def test_the_demo_ends_where_it_is_and_says_what_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    press_after(monkeypatch, "commit")
+    assert run(["--workspace", str(tmp_path / "ws"), "demo", "--headless"]) == 1
+    said = capsys.readouterr().err
+    assert said.endswith(
+        "error[CANCELLED]: The demo was stopped. What it has imported and activated stays.\n"
+    )
+    with Workspace.open(tmp_path / "ws", writable=False) as workspace:
+        assert [generation.state for generation in workspace.journal.all()] == ["COMMITTED"]
+        assert len(workspace.library.adapters()) == 3

@@ -80,6 +80,7 @@ def gguf_name(module):
 def base_bytes(made):
     """The model as a GGUF file in F32."""
     metadata = tiny.base_metadata() | {
+        "llama.context_length": 512,
         "tokenizer.ggml.model": "llama",
         "tokenizer.ggml.tokens": WORDS,
         "tokenizer.ggml.scores": np.zeros(VOCAB, np.float32),

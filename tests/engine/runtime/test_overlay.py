@@ -15,13 +15,13 @@ from veneer.runtime.overlay import OverlayLane
 
 def test_a_library_that_tells_nothing_turns_the_lane_off(tmp_path: Path):
     with pytest.raises(OverlayOff, match="cannot be told apart for certain"):
-        OverlayLane(tmp_path / "libllama.so")
+        OverlayLane(tmp_path / "libllama.so", only_cpu=True)
 
 
 def test_arithmetic_that_is_wrong_turns_the_lane_off(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(overlay, "wrong_product", lambda: "float16 factors are off by 3")
     with pytest.raises(OverlayOff, match=r"is wrong on this machine \(float16 factors are off"):
-        OverlayLane(Path(llama_cpp.__file__).parent / "lib" / "libllama.so")
+        OverlayLane(Path(llama_cpp.__file__).parent / "lib" / "libllama.so", only_cpu=True)
 
 
 @pytest.fixture

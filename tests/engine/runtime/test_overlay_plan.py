@@ -293,7 +293,7 @@ class Bench:
             tokens=next((t.tokens for t in adapter.targets if t.tokens), ()),
         )
 
-    def plan(self, base, adapters):
+    def plan(self, base, adapters, batch=256):
         return RuntimePlan(
             composition=sha256_bytes(b"c"),
             execution=sha256_bytes(repr(adapters).encode()),
@@ -301,16 +301,16 @@ class Bench:
             base_name=base,
             base_path=str(self.folder / f"{base}.gguf"),
             adapters=adapters,
-            context=ContextSettings(n_ctx=64, type_kv="f32"),
+            context=ContextSettings(n_ctx=512, n_batch=batch, type_kv="f32"),
             lane="overlay",
         )
 
-    def logits(self, base, adapters):
+    def logits(self, base, adapters, ids=IDS, batch=256):
         """What the worker computes under these adapters."""
         planned = tuple(self.planned(name, s, base) for name, s in adapters)
-        self.runtime.stage(self.plan(base, planned), Limits())
+        self.runtime.stage(self.plan(base, planned, batch), Limits())
         self.runtime.publish(1)
-        return self.runtime.evaluate(IDS)
+        return self.runtime.evaluate(ids)
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +320,7 @@ def bench(tmp_path_factory):
     made.runtime.close()
 
 
-def expected(base, adapters):
+def expected(base, adapters, ids=IDS):
     """Each adapter's change of the base as it is, added up."""
     plain = dict(BASES[base])
     plain.setdefault("lm_head", plain["model.embed_tokens"])
@@ -331,7 +331,7 @@ def expected(base, adapters):
         made.setdefault("lm_head", made["model.embed_tokens"])
         for key, weight in made.items():
             total[key] = total.get(key, 0) + weight - plain.get(key, 0)
-    return oracle.logits(total, IDS, directions)
+    return oracle.logits(total, ids, directions)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -373,6 +373,16 @@ def test_a_stack_is_the_sum_of_what_each_does_to_the_base(bench, base, adapters)
         fewer = adapters[:number] + adapters[number + 1 :]
         assert np.abs(wanted - expected(base, fewer)).max() > 300 * CLOSE
     np.testing.assert_allclose(bench.logits(base, adapters), wanted, atol=CLOSE)
+
+
+@pytest.mark.parametrize("batch", [7, 256])
+@pytest.mark.parametrize("length", [5, 61, 300])
+def test_a_prompt_of_any_length_in_batches_of_any_size(bench, batch, length):
+    """Most batches of 7 find the graph of the one before, and are edited by nodes in passing."""
+    ids = tuple(int(number) for number in np.random.default_rng(length).integers(3, 259, length))
+    adapters = [("dora", 1.0), ("lora", -0.8), ("biases", 0.5)]
+    found = bench.logits("biased", adapters, ids, batch)
+    np.testing.assert_allclose(found, expected("biased", adapters, ids), atol=CLOSE)
 
 
 def test_a_stack_that_cannot_be_added_up_is_refused(bench):
