@@ -4,6 +4,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import veneer_app
 from tests.app.support import settled
 from veneer_app import text
 from veneer_app.qt import QtWidgets
+from veneer_app.shots import scenes
 from veneer_app.window import MainWindow
 
 SOURCES = sorted(Path(veneer_app.__file__).parent.rglob("*.py"))
@@ -39,18 +41,33 @@ def _is_qts_own(widget: QtWidgets.QWidget) -> bool:
     return isinstance(widget, QT_OWN) or inner or corner or popup or "qt_" in widget.objectName()
 
 
-@pytest.mark.parametrize("which", ["window", "fresh"])
-def test_every_control_has_an_accessible_name(
-    which: str, request: pytest.FixtureRequest, qtbot: QtBot
-) -> None:
-    window: MainWindow = request.getfixturevalue(which)
-    if which == "window":
-        window.stacks.open_stack("both")
-    settled(qtbot, window)
-    controls = [w for w in window.findChildren(QtWidgets.QWidget) if isinstance(w, NAMED)]
-    nameless = [w for w in controls if not _is_qts_own(w) and not w.accessibleName()]
+def _nameless(roots: Iterable[QtWidgets.QWidget]) -> list[str]:
+    controls = [w for root in roots for w in root.findChildren(QtWidgets.QWidget)]
     assert len(controls) > 40
-    assert [f"{type(w).__name__} in {type(w.parentWidget()).__name__}" for w in nameless] == []
+    return [
+        f"{type(w).__name__} in {type(w.parentWidget()).__name__}"
+        for w in controls
+        if isinstance(w, NAMED) and not _is_qts_own(w) and not w.accessibleName()
+    ]
+
+
+def test_every_control_of_an_empty_window_has_an_accessible_name(fresh: MainWindow) -> None:
+    assert _nameless([fresh, fresh.chat.composer.panel]) == []
+
+
+def test_every_control_has_an_accessible_name_in_every_state(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    # What the scenes show is not there, so what is asked about it is refused.
+    window.operations.refused.disconnect(window.notices.show_error)
+    for scene in scenes.of_workspace():
+        over = scene.arrange(window)
+        roots = [window, window.chat.composer.panel, *([over] if over is not None else [])]
+        assert (scene.name, _nameless(roots)) == (scene.name, [])
+        if over is not None:
+            over.close()
+        scene.leave(window)
+    settled(qtbot, window)
 
 
 def test_no_text_field_takes_a_file_from_the_window(window: MainWindow) -> None:

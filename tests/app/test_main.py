@@ -78,3 +78,14 @@ def test_an_error_of_the_programs_own_is_no_message(window: MainWindow, qtbot: Q
     wait(qtbot, lambda: seen)
     assert isinstance(seen[0], ZeroDivisionError)
     assert not window.notices.isVisible()
+
+
+def test_the_price_of_the_overlay_on_a_gpu_is_told(window: MainWindow, qtbot: QtBot):
+    window.go(4)
+    settings = window.settings
+    assert not settings.gpu_cost.isVisible()
+    settings.bound["n_gpu_layers"].field.setValue(8)
+    wait(qtbot, settings.gpu_cost.isVisible)
+    assert "copies each result" in settings.gpu_cost.text()
+    settings.bound["lane"].field.setCurrentIndex(1)
+    wait(qtbot, lambda: not settings.gpu_cost.isVisible())

@@ -46,6 +46,7 @@ class ComparePage(QtWidgets.QWidget):
         self._earlier = Latest(services.operations, self)
         self._task: Task | None = None
         self._kept: Kept | None = None
+        self._picked: set[QtWidgets.QComboBox] = set()
         self.setup: Callable[[], Setup] = Setup
         self.streams = [Stream(self) for _ in range(3)]
         self.sides = Sides(self._vote)
@@ -128,6 +129,7 @@ class ComparePage(QtWidgets.QWidget):
                 QtWidgets.QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
             )
             made.currentIndexChanged.connect(self._allow)
+            made.activated.connect(lambda _, made=made: self._picked.add(made))
         asks = self.tr("The question for all of them")
         self.question = fields.several_lines(self.tr("Question"), asks, 64)
         self.question.textChanged.connect(self._allow)
@@ -178,7 +180,8 @@ class ComparePage(QtWidgets.QWidget):
         """Offer what there is; the active one first, then the ones after it."""
         ordered = sorted(choices, key=lambda choice: not choice.active)
         for number, made in enumerate(self.choices):
-            before = made.currentData()
+            # What was only offered gives way to what is there by now.
+            before = made.currentData() if made in self._picked else None
             blocked = made.blockSignals(True)
             made.clear()
             if number == 2:

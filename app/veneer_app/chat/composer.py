@@ -76,7 +76,7 @@ class Composer(QtWidgets.QFrame):
         self.editing: int | None = None
         self.input = _Input()
         self.files = Attachments(operations)
-        self.panel = SetupPanel(self, operations)
+        self.panel = SetupPanel(operations)
         self.meter = Meter()
         self._make_banner()
         self._make_buttons()

@@ -24,8 +24,9 @@ class SetupPanel(QtWidgets.QFrame):
 
     settled = Signal(object)
 
-    def __init__(self, parent: QtWidgets.QWidget, operations: Operations) -> None:
-        super().__init__(parent, Qt.WindowType.Popup)
+    def __init__(self, operations: Operations) -> None:
+        # With a parent before that has its own place, Tab would never leave the parent again.
+        super().__init__(None, Qt.WindowType.Popup)
         self.setProperty("role", "card")
         self.setAccessibleName(self.tr("How this conversation is held"))
         self._operations = operations
@@ -73,6 +74,8 @@ class SetupPanel(QtWidgets.QFrame):
 
     def open_above(self, anchor: QtWidgets.QWidget) -> None:
         """Open just above a button, within the screen."""
+        if self.parentWidget() is None:
+            self.setParent(anchor.window(), self.windowFlags())
         self.adjustSize()
         corner = anchor.mapToGlobal(QtCore.QPoint(anchor.width() - self.width(), 0))
         screen = anchor.screen().availableGeometry()

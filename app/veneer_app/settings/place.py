@@ -32,6 +32,15 @@ class SettingsPlace(QtWidgets.QWidget):
         self._cards = self._make_cards()
         self.bound = {bound.name: bound for _, _, group in self._cards for bound in group}
         self.watched = Watched(self.keep)
+        self.gpu_cost = label(
+            self.tr(
+                "With layers on a GPU, adapters take llama.cpp's own lane wherever it can run them. "
+                "Veneer's lane copies each result that it edits from the GPU and back, which makes "
+                "every token slower."
+            ),
+            "muted",
+            wrap=True,
+        )
         self.root = Elided()
         self.about = About(services.operations)
         self.log = button(self.tr("Show the log…"), on_click=self._show_log)
@@ -122,7 +131,9 @@ class SettingsPlace(QtWidgets.QWidget):
     def _arrange(self) -> None:
         cards = column(label(self.tr("Settings"), "title"), spacing=16)
         for title, note, group in self._cards:
-            lines = [(bound.caption, bound.field) for bound in group]
+            lines: list[tuple[str, QtWidgets.QWidget]] = [(b.caption, b.field) for b in group]
+            if self.bound["lane"] in group:
+                lines.append(("", self.gpu_cost))
             cards.addWidget(self._card(title, note, lines))
         folders = self.tr("What appears in them is imported when it is complete.")
         watched = self._card(self.tr("Watched folders"), folders, [("", self.watched)])
@@ -148,7 +159,7 @@ class SettingsPlace(QtWidgets.QWidget):
             made.addWidget(label(note, "muted"))
         for name, field in lines:
             line = row(_caption(name, field), field) if name else row(field)
-            if isinstance(field, Elided | About | Watched):
+            if isinstance(field, QtWidgets.QLabel | About | Watched):
                 line.setStretchFactor(field, 1)
             else:
                 line.addStretch(1)
@@ -160,6 +171,7 @@ class SettingsPlace(QtWidgets.QWidget):
         for bound in self.bound.values():
             bound.show(settings)
         self.watched.show_folders(settings.watched)
+        self.gpu_cost.setVisible(settings.n_gpu_layers > 0 and settings.lane != "stock")
 
     def _show_log(self) -> None:
         show_log(self._operations, self)
