@@ -1003,6 +1003,29 @@
     </message>
   </context>
   <context>
+    <name>HubToken</name>
+    <message>
+      <source>Hub token</source>
+      <translation>Hub-Token</translation>
+    </message>
+    <message>
+      <source>Keep</source>
+      <translation>Behalten</translation>
+    </message>
+    <message>
+      <source>Forget</source>
+      <translation>Vergessen</translation>
+    </message>
+    <message>
+      <source>In the keyring</source>
+      <translation>Im Schlüsselbund</translation>
+    </message>
+    <message>
+      <source>None</source>
+      <translation>Keiner</translation>
+    </message>
+  </context>
+  <context>
     <name>ImportQueue</name>
     <message>
       <source>Base “{name}” is in the library.</source>
@@ -1341,6 +1364,14 @@
       <source>All files (*)</source>
       <translation>Alle Dateien (*)</translation>
     </message>
+    <message>
+      <source>Import from a hub</source>
+      <translation>Von einem Hub importieren</translation>
+    </message>
+    <message>
+      <source>OWNER/NAME, or the address of the adapter's page:</source>
+      <translation>BESITZER/NAME oder die Adresse der Seite des Adapters:</translation>
+    </message>
   </context>
   <context>
     <name>Maker</name>
@@ -1556,7 +1587,7 @@
   <context>
     <name>SettingsPlace</name>
     <message>
-      <source>With layers on a GPU, adapters take llama.cpp's own lane wherever it can run them. Veneer's lane copies each result that it edits from the GPU and back, which makes every token slower.</source>
+      <source>With layers on a GPU, adapters take llama.cpp's own lane if it can run them. Veneer's lane copies each result that it edits from the GPU and back, which makes every token slower.</source>
       <translation>Mit Schichten auf der GPU nehmen Adapter llama.cpps eigenen Weg, wo immer er sie ausführen kann. Veneers Weg kopiert jedes Ergebnis, das er ändert, von der GPU und zurück, was jedes Token langsamer macht.</translation>
     </message>
     <message>
@@ -1694,6 +1725,18 @@
     <message>
       <source>Watched folders</source>
       <translation>Beobachtete Ordner</translation>
+    </message>
+    <message>
+      <source>Opens private repositories and those that ask for permission. The system's keyring keeps it, and no file.</source>
+      <translation>Öffnet private Repositorys und solche, die um Erlaubnis bitten. Nur der Schlüsselbund des Systems bewahrt es auf, keine Datei.</translation>
+    </message>
+    <message>
+      <source>Hub</source>
+      <translation>Hub</translation>
+    </message>
+    <message>
+      <source>Token</source>
+      <translation>Token</translation>
     </message>
     <message>
       <source>About</source>
@@ -2138,6 +2181,10 @@
     <message>
       <source>Import…</source>
       <translation>Importieren…</translation>
+    </message>
+    <message>
+      <source>Import from a hub (Ctrl+Shift+O)</source>
+      <translation>Von einem Hub importieren (Strg+Umschalt+O)</translation>
     </message>
     <message>
       <source>staging {title}…</source>
