@@ -68,7 +68,7 @@ def test_a_token_and_a_prompt_on_the_demo_base(demo: Bench):
     print("\none token, demo base")
     token = demo.ratios(rounds=300, tokens=1)
     print(f"prompt of {PROMPT}, demo base")
-    prompt = demo.ratios(rounds=8, tokens=PROMPT)
+    prompt = demo.ratios(rounds=6, tokens=PROMPT)
     for ratios in (token, prompt):
         assert ratios["overlay, one"] < ratios["stock, one"]
         assert ratios["overlay, three"] < ratios["stock, three"]
