@@ -16,7 +16,19 @@ from typing import Annotated
 
 import typer
 
-from veneer.cli import about, chat, demo, history, library, settings, signing, stacks, upkeep
+from veneer.cli import (
+    about,
+    chat,
+    demo,
+    history,
+    hub,
+    library,
+    naming,
+    settings,
+    signing,
+    stacks,
+    upkeep,
+)
 from veneer.cli.session import OpenWindow, RenderShots, Session, Tell, nobody, session_of
 from veneer.cli.terminal import CallersTerminal
 from veneer.control.client import hand_over
@@ -43,7 +55,10 @@ open in a window or another terminal, the command is carried out there."""
 app = typer.Typer(
     help=_HELP, add_completion=False, invoke_without_command=True, rich_markup_mode=None
 )
-for group in (library, stacks, history, signing, settings, chat, upkeep, demo, about):
+GROUPS = (
+    library, naming, stacks, history, signing, settings, hub, chat, upkeep, demo, about,
+)  # fmt: skip
+for group in GROUPS:
     group.register(app)
 
 
