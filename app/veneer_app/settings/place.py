@@ -15,6 +15,7 @@ from veneer_app.services import Services
 from veneer_app.settings.about import About
 from veneer_app.settings.bound import Bound, megabytes, number, one_of, yes_or_no
 from veneer_app.settings.log import show_log
+from veneer_app.settings.trusted import Trusted
 from veneer_app.settings.watched import Watched
 
 _CAPTION = 184
@@ -32,11 +33,12 @@ class SettingsPlace(QtWidgets.QWidget):
         self._cards = self._make_cards()
         self.bound = {bound.name: bound for _, _, group in self._cards for bound in group}
         self.watched = Watched(self.keep)
+        self.trusted = Trusted(services.operations)
         self.gpu_cost = label(
             self.tr(
-                "With layers on a GPU, adapters take llama.cpp's own lane wherever it can run them. "
-                "Veneer's lane copies each result that it edits from the GPU and back, which makes "
-                "every token slower."
+                "With layers on a GPU, adapters take llama.cpp's own lane wherever it can run them."
+                " Veneer's lane copies each result that it edits from the GPU and back, which "
+                "makes every token slower."
             ),
             "muted",
             wrap=True,
@@ -146,7 +148,9 @@ class SettingsPlace(QtWidgets.QWidget):
                 (self.tr("Worker"), self.log),
             ],
         )
-        for card in (watched, about):
+        vouch = self.tr("Whose signatures count. “veneer key” shows your own key.")
+        trusted = self._card(self.tr("Trusted keys"), vouch, [("", self.trusted)])
+        for card in (watched, trusted, about):
             cards.addWidget(card)
         cards.addStretch(1)
         self.setLayout(column(scrolled(_narrow(cards), self.tr("Settings"))))
@@ -159,7 +163,7 @@ class SettingsPlace(QtWidgets.QWidget):
             made.addWidget(label(note, "muted"))
         for name, field in lines:
             line = row(_caption(name, field), field) if name else row(field)
-            if isinstance(field, QtWidgets.QLabel | About | Watched):
+            if isinstance(field, QtWidgets.QLabel | About | Watched | Trusted):
                 line.setStretchFactor(field, 1)
             else:
                 line.addStretch(1)
