@@ -12,6 +12,7 @@ from veneer.activation.running import context_of
 from veneer.adapters.compat import CompatReport, check
 from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
+from veneer.compose.signatures import Standing
 from veneer.compose.stacks import Composition, Unreadable
 from veneer.errors import Damaged, NotFound, VeneerError
 from veneer.identity import Digest, short
@@ -47,6 +48,15 @@ class LibraryNow:
 
 
 @dataclass(frozen=True)
+class Signed:
+    """What a stack's signature is worth here, and whose it is said to be."""
+
+    standing: Standing
+    key: str
+    whose: str
+
+
+@dataclass(frozen=True)
 class StacksNow:
     """All that the editor of stacks needs."""
 
@@ -56,6 +66,7 @@ class StacksNow:
     active: Active | None = None
     names: Names = field(default_factory=dict)
     unreadable: tuple[Unreadable, ...] = ()
+    signed: Mapping[str, Signed] = field(default_factory=dict)
     pins: Mapping[int, str] = field(default_factory=dict)
 
     def stack(self, name: str) -> Composition | None:
@@ -194,8 +205,22 @@ def stacks(workspace: Workspace) -> StacksNow:
         active=active(workspace),
         names=names(workspace),
         unreadable=workspace.stacks.unreadable(),
+        signed=_signed(workspace),
         pins=workspace.pins.all(),
     )
+
+
+def _signed(workspace: Workspace) -> dict[str, Signed]:
+    """The signatures of the saved stacks that have one, by the stack's name."""
+    signatures = workspace.signatures
+    owners = {known.key: known.name for known in signatures.trusted.all()}
+    found: dict[str, Signed] = {}
+    for stack in workspace.stacks.saved():
+        signature = stack.manifest.envelope.signature
+        if signature is not None:
+            standing, whose = signatures.standing(stack), owners.get(signature.key, "")
+            found[stack.name or ""] = Signed(standing, signature.key, whose)
+    return found
 
 
 def pinned(workspace: Workspace, key: int) -> Composition | None:

@@ -16,6 +16,7 @@ from veneer_app.settings.about import About
 from veneer_app.settings.bound import Bound, megabytes, number, one_of, yes_or_no
 from veneer_app.settings.hub import HubToken
 from veneer_app.settings.log import show_log
+from veneer_app.settings.trusted import Trusted
 from veneer_app.settings.watched import Watched
 
 _CAPTION = 184
@@ -33,6 +34,7 @@ class SettingsPlace(QtWidgets.QWidget):
         self._cards = self._make_cards()
         self.bound = {bound.name: bound for _, _, group in self._cards for bound in group}
         self.watched = Watched(self.keep)
+        self.trusted = Trusted(services.operations)
         self.hub = HubToken(services.operations)
         self.gpu_cost = label(
             self.tr(
@@ -153,7 +155,9 @@ class SettingsPlace(QtWidgets.QWidget):
                 (self.tr("Worker"), self.log),
             ],
         )
-        for card in (watched, token, about):
+        vouch = self.tr("Whose signatures count. “veneer key” shows your own key.")
+        trusted = self._card(self.tr("Trusted keys"), vouch, [("", self.trusted)])
+        for card in (watched, token, trusted, about):
             cards.addWidget(card)
         cards.addStretch(1)
         self.setLayout(column(scrolled(_narrow(cards), self.tr("Settings"))))
@@ -166,7 +170,7 @@ class SettingsPlace(QtWidgets.QWidget):
             made.addWidget(label(note, "muted", wrap=True))
         for name, field in lines:
             line = row(_caption(name, field), field) if name else row(field)
-            if isinstance(field, QtWidgets.QLabel | About | Watched | HubToken):
+            if isinstance(field, QtWidgets.QLabel | About | Watched | HubToken | Trusted):
                 line.setStretchFactor(field, 1)
             else:
                 line.addStretch(1)

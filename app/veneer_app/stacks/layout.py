@@ -14,10 +14,12 @@ from veneer_app.parts.controls import (
     label,
     row,
     scrolled,
+    set_role,
 )
 from veneer_app.parts.lines import Line, Lines
 from veneer_app.parts.rows import two_line_list
 from veneer_app.qt import QtWidgets
+from veneer_app.reads import Signed
 from veneer_app.stacks.draft import BUDGET_LIMIT, Draft
 from veneer_app.stacks.editor import Editor
 from veneer_app.stacks.lists import AdapterLines
@@ -78,6 +80,8 @@ class StacksLayout:
         self.against = Elided(role="muted")
         self.memory = Memory()
         self.steps = Steps(switch)
+        self.signed = label(role="muted", wrap=True, selectable=True)
+        self.signed.hide()
         self.problem = label(role="bad", wrap=True, selectable=True)
         self.problem.hide()
         self.pile = Pile(editor)
@@ -114,6 +118,22 @@ class StacksLayout:
         self.save.setEnabled(editor.dirty and draft.base is not None)
         self.menu.allow(saved=bool(editor.key), possible=draft.base is not None)
         self.show_blend(draft.blend)
+
+    def show_signed(self, signed: Signed | None) -> None:
+        """Whose signature is on the stack as it was saved, and what it is worth."""
+        self.signed.setVisible(signed is not None)
+        if signed is None:
+            return
+        if signed.standing == "broken":
+            said = translate("Stacks", "The signature by {key} does not fit: it was changed since.")
+        elif signed.standing == "trusted":
+            said = translate("Stacks", "Signed by {whose}, whose key is trusted: {key}")
+        else:
+            said = translate("Stacks", "Signed by {key}, which nobody here trusts.")
+        whose = text.plain(signed.whose, 40) or "?"
+        self.signed.setText(said.format(key=signed.key, whose=whose))
+        tones = {"broken": "bad", "trusted": "good"}
+        set_role(self.signed, tones.get(signed.standing, "muted"))
 
     def show_blend(self, budget: float | None) -> None:
         """Sum, or blend and its budget."""
@@ -163,7 +183,9 @@ class StacksLayout:
         memory.setStretch(1, 1)
         problem = row(10, self.problem, spacing=0)
         problem.setStretch(1, 1)
-        top = column(head, under, memory, self.steps, problem, spacing=8)
+        signed = row(10, self.signed, spacing=0)
+        signed.setStretch(1, 1)
+        top = column(head, under, signed, memory, self.steps, problem, spacing=8)
         top.setContentsMargins(14, 16, 24, 0)
         made = QtWidgets.QWidget()
         made.setLayout(column(top, scrolled(self.pile, translate("Stacks", "Cards")), spacing=8))

@@ -203,6 +203,7 @@ class StacksPlace(QtWidgets.QWidget):
         lines = stack_lines(self._now, self.editor.key, draft, dirty)
         self.parts.show_stacks(lines, self.editor.key)
         self.parts.show_head(draft, self.editor)
+        self.parts.show_signed(self._now.signed.get(self.editor.key))
         self.parts.menu.show_pins(self._now.pins, self.editor.key)
         active = self._now.active
         running = draft_of(active.composition) if active is not None else None
