@@ -73,24 +73,28 @@ void dots_typed(const void *a, int64_t n_rows, int64_t n_cols, const float *cons
     if (n - i == 1) dots_rows<V, T, 1>(w, n_rows, n_cols, x + i, y + i);
 }
 
-// One panel of b for N rows.
-template <class V, class T, int N>
+// P panels of b for N rows: several sums at a time, so that none waits for its last step.
+template <class V, class T, int P, int N>
 void panel_block(const typename T::stored *b, int64_t rank, const float *const *u,
-                 float (*out)[PANEL]) {
+                 float (*out)[N][PANEL]) {
     constexpr int LANES = PANEL / V::WIDTH;
-    typename V::value sum[N][LANES];
-    for (int i = 0; i < N; i++)
-        for (int l = 0; l < LANES; l++) sum[i][l] = V::zero();
-    for (int64_t k = 0; k < rank; k++) {
-        typename V::value w[LANES];
-        for (int l = 0; l < LANES; l++) w[l] = T::template load<V>(b + k * PANEL + l * V::WIDTH);
-        for (int i = 0; i < N; i++) {
-            typename V::value c = V::set(u[i][k]);
-            for (int l = 0; l < LANES; l++) sum[i][l] = V::fma(w[l], c, sum[i][l]);
+    typename V::value sum[P][N][LANES];
+    for (int p = 0; p < P; p++)
+        for (int i = 0; i < N; i++)
+            for (int l = 0; l < LANES; l++) sum[p][i][l] = V::zero();
+    for (int64_t k = 0; k < rank; k++)
+        for (int p = 0; p < P; p++) {
+            const typename T::stored *row = b + (p * rank + k) * PANEL;
+            typename V::value w[LANES];
+            for (int l = 0; l < LANES; l++) w[l] = T::template load<V>(row + l * V::WIDTH);
+            for (int i = 0; i < N; i++) {
+                typename V::value c = V::set(u[i][k]);
+                for (int l = 0; l < LANES; l++) sum[p][i][l] = V::fma(w[l], c, sum[p][i][l]);
+            }
         }
-    }
-    for (int i = 0; i < N; i++)
-        for (int l = 0; l < LANES; l++) V::store(out[i] + l * V::WIDTH, sum[i][l]);
+    for (int p = 0; p < P; p++)
+        for (int i = 0; i < N; i++)
+            for (int l = 0; l < LANES; l++) V::store(out[p][i] + l * V::WIDTH, sum[p][i][l]);
 }
 
 template <class V>
@@ -105,18 +109,29 @@ inline void add_part(const float *sum, int64_t count, float gain, const float *g
     for (int64_t l = 0; l < count; l++) y[l] += sum[l] * (gains ? gains[l] : gain);
 }
 
+// Panels from output o on, as many as there are by P. Gives the output after them.
+template <class V, class T, int P, int N>
+int64_t panels_from(const typename T::stored *b, int64_t o, int64_t n_out, int64_t rank,
+                    const float *const *u, float gain, const float *gains, float *const *y) {
+    for (; n_out - o > (P - 1) * PANEL; o += P * PANEL) {
+        alignas(64) float sum[P][N][PANEL];
+        panel_block<V, T, P, N>(b + o * rank, rank, u, sum);
+        for (int p = 0; p < P; p++)
+            for (int i = 0; i < N; i++) {
+                int64_t at = o + p * PANEL;
+                const float *g = gains ? gains + at : nullptr;
+                if (at + PANEL <= n_out) add_whole<V>(sum[p][i], gain, g, y[i] + at);
+                else add_part(sum[p][i], n_out - at, gain, g, y[i] + at);
+            }
+    }
+    return o < n_out ? o : n_out;
+}
+
 template <class V, class T, int N>
 void panels_rows(const typename T::stored *b, int64_t n_out, int64_t rank, const float *const *u,
                  float gain, const float *gains, float *const *y) {
-    for (int64_t o = 0; o < n_out; o += PANEL, b += rank * PANEL) {
-        alignas(64) float sum[N][PANEL];
-        panel_block<V, T, N>(b, rank, u, sum);
-        const float *g = gains ? gains + o : nullptr;
-        for (int i = 0; i < N; i++) {
-            if (o + PANEL <= n_out) add_whole<V>(sum[i], gain, g, y[i] + o);
-            else add_part(sum[i], n_out - o, gain, g, y[i] + o);
-        }
-    }
+    int64_t o = N > 1 ? 0 : panels_from<V, T, 4, N>(b, 0, n_out, rank, u, gain, gains, y);
+    panels_from<V, T, 1, N>(b, o, n_out, rank, u, gain, gains, y);
 }
 
 template <class V, class T>

@@ -1,8 +1,8 @@
 """The languages of the window: English is in the code, the others in resources/translations.
 
-`pyside6-lupdate` gathers what there is to translate into the .ts files, `pyside6-lrelease` makes
-the .qm files that are loaded, before the first widget is made. What is not translated stays
-English. Qt's own dialogs come translated with Qt, where Qt has the language.
+`pyside6-lupdate -no-obsolete -locations none` gathers what there is to translate into the .ts
+files, `pyside6-lrelease` makes the .qm files that are loaded, before the first widget is made.
+Qt's own dialogs come translated with Qt, where Qt has the language.
 """
 
 from pathlib import Path

@@ -13,7 +13,7 @@ from veneer.workspace import Workspace
 from veneer_app import bugs, text
 from veneer_app.chat.attachments import is_for_chat
 from veneer_app.chat.place import ChatPlace
-from veneer_app.frame.drop import DropOverlay, paths_of
+from veneer_app.frame.drop import DropOverlay, paths_of, repository
 from veneer_app.frame.pins import PinKeys
 from veneer_app.frame.rail import Rail
 from veneer_app.frame.topbar import TopBar
@@ -119,6 +119,7 @@ class MainWindow(QtWidgets.QMainWindow):
         self.rail.dropped.connect(self._add_to_stack)
         for part in (self.topbar, self.chat, self.library, self.stacks):
             part.import_wanted.connect(self._ask_for_files)
+        self.topbar.hub_wanted.connect(self._ask_for_repository)
         self.operations.refused.connect(self.notices.show_error)
         self.notices.retry_wanted.connect(self.services.switch.retry)
         self.notices.details_wanted.connect(lambda: show_log(self.operations, self))
@@ -132,6 +133,7 @@ class MainWindow(QtWidgets.QMainWindow):
         self.library.details.acts.stack_wanted.connect(self._add_to_stack)
         self.stacks.shelf.exported.connect(self._tell_exported)
         key(self, "Ctrl+O", self._ask_for_files)
+        key(self, "Ctrl+Shift+O", self._ask_for_repository)
         key(self, "Ctrl+Shift+R", self.topbar.roll_back)
         key(self, "F1", lambda: show_about(self.operations, self))
         self.pins = PinKeys(self, self.services)
@@ -192,6 +194,14 @@ class MainWindow(QtWidgets.QMainWindow):
         known = self.tr("Models, adapters and stacks ({patterns})").format(patterns=patterns)
         dialog.setNameFilters([known, self.tr("All files (*)")])
         dialog.filesSelected.connect(lambda files: self.import_paths(tuple(map(Path, files))))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _ask_for_repository(self) -> None:
+        dialog = QtWidgets.QInputDialog(self)
+        dialog.setWindowTitle(self.tr("Import from a hub"))
+        dialog.setLabelText(self.tr("OWNER/NAME, or the address of the adapter's page:"))
+        dialog.textValueSelected.connect(lambda said: self.import_paths((repository(said),)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
 

@@ -210,6 +210,13 @@ class KeyringFailed(VeneerError):  # noqa: N818
     code = "KEYRING"
 
 
+class HubFailed(VeneerError):  # noqa: N818
+    """A hub does not answer, does not have it, does not give it, or gave something else."""
+
+    code = "HUB"
+    retryable = True
+
+
 class Untrusted(VeneerError):  # noqa: N818
     """The workspace runs only what a trusted key has signed, and this is not. Names the key."""
 

@@ -45,6 +45,10 @@
       <translation>Auf den Stapel legen</translation>
     </message>
     <message>
+      <source>Enter, or drag it to Stacks</source>
+      <translation>Eingabetaste, oder zu den Stapeln ziehen</translation>
+    </message>
+    <message>
       <source>Targets…</source>
       <translation>Ziele…</translation>
     </message>
@@ -97,7 +101,7 @@
     </message>
     <message>
       <source>What made this answer</source>
-      <translation type="unfinished" />
+      <translation>Woher diese Antwort kommt</translation>
     </message>
     <message>
       <source>Copy this answer</source>
@@ -105,26 +109,26 @@
     </message>
     <message>
       <source>Answer once more (Ctrl+R)</source>
-      <translation type="unfinished" />
+      <translation>Noch einmal antworten (Strg+R)</translation>
     </message>
     <message>
       <source>Delete from here on</source>
-      <translation type="unfinished" />
+      <translation>Ab hier löschen</translation>
     </message>
     <message>
       <source>Go on with this answer (Ctrl+Return)</source>
-      <translation type="unfinished" />
+      <translation>Diese Antwort fortsetzen (Strg+Eingabe)</translation>
     </message>
   </context>
   <context>
     <name>Attachments</name>
     <message>
       <source>Take {name} away</source>
-      <translation type="unfinished" />
+      <translation>{name} wegnehmen</translation>
     </message>
     <message>
       <source>Take this file away again</source>
-      <translation type="unfinished" />
+      <translation>Diese Datei wieder wegnehmen</translation>
     </message>
   </context>
   <context>
@@ -146,11 +150,11 @@
     <name>Bubble</name>
     <message>
       <source>Show the one before (Alt+Left)</source>
-      <translation type="unfinished" />
+      <translation>Die vorige zeigen (Alt+Links)</translation>
     </message>
     <message>
       <source>Show the next one (Alt+Right)</source>
-      <translation type="unfinished" />
+      <translation>Die nächste zeigen (Alt+Rechts)</translation>
     </message>
     <message>
       <source>{n} of {all}</source>
@@ -192,7 +196,7 @@
     </message>
     <message>
       <source>{n} tok/s</source>
-      <translation type="unfinished" />
+      <translation>{n} Tok/s</translation>
     </message>
     <message>
       <source>complete</source>
@@ -208,14 +212,14 @@
     </message>
     <message>
       <source>the composition was changed</source>
-      <translation type="unfinished" />
+      <translation>die Komposition wurde gewechselt</translation>
     </message>
   </context>
   <context>
     <name>ChatPlace</name>
     <message>
-      <source>Welcome to Veneer</source>
-      <translation>Willkommen bei Veneer</translation>
+      <source>No model yet</source>
+      <translation>Noch kein Modell</translation>
     </message>
     <message>
       <source>Drop a GGUF model onto this window and talk to it. Then drop LoRA adapters, stack them over it, and switch with one click.</source>
@@ -247,11 +251,11 @@
     </message>
     <message>
       <source>Delete from here on?</source>
-      <translation type="unfinished" />
+      <translation>Ab hier löschen?</translation>
     </message>
     <message>
       <source>This message and all that follows it are gone for good.</source>
-      <translation type="unfinished" />
+      <translation>Diese Nachricht und alle, die ihr folgen, sind endgültig weg.</translation>
     </message>
     <message>
       <source>Delete</source>
@@ -262,34 +266,34 @@
     <name>CodeBlock</name>
     <message>
       <source>Code, {language}</source>
-      <translation type="unfinished" />
+      <translation>Code, {language}</translation>
     </message>
     <message>
       <source>plain</source>
-      <translation type="unfinished" />
+      <translation>einfach</translation>
     </message>
     <message>
       <source>Copy this code</source>
-      <translation type="unfinished" />
+      <translation>Diesen Code kopieren</translation>
     </message>
   </context>
   <context>
     <name>ComparePage</name>
     <message>
       <source>First stack</source>
-      <translation type="unfinished" />
+      <translation>Erster Stapel</translation>
     </message>
     <message>
       <source>Second stack</source>
-      <translation type="unfinished" />
+      <translation>Zweiter Stapel</translation>
     </message>
     <message>
       <source>Third stack</source>
-      <translation type="unfinished" />
+      <translation>Dritter Stapel</translation>
     </message>
     <message>
       <source>The question for all of them</source>
-      <translation type="unfinished" />
+      <translation>Die Frage an alle</translation>
     </message>
     <message>
       <source>Question</source>
@@ -297,11 +301,11 @@
     </message>
     <message>
       <source>Ask them</source>
-      <translation type="unfinished" />
+      <translation>Fragen</translation>
     </message>
     <message>
       <source>Ctrl+Enter</source>
-      <translation type="unfinished" />
+      <translation>Strg+Eingabe</translation>
     </message>
     <message>
       <source>Stop</source>
@@ -313,23 +317,23 @@
     </message>
     <message>
       <source>A note about these answers</source>
-      <translation type="unfinished" />
+      <translation>Eine Notiz zu diesen Antworten</translation>
     </message>
     <message>
       <source>Mark differences</source>
-      <translation type="unfinished" />
+      <translation>Unterschiede markieren</translation>
     </message>
     <message>
       <source>Back to the conversation (Esc)</source>
-      <translation type="unfinished" />
+      <translation>Zurück zum Gespräch (Esc)</translation>
     </message>
     <message>
       <source>Earlier comparisons</source>
-      <translation type="unfinished" />
+      <translation>Frühere Vergleiche</translation>
     </message>
     <message>
       <source>Each stack answers in turn, with the same seed. What is active now comes back afterwards.</source>
-      <translation type="unfinished" />
+      <translation>Die Stapel antworten nacheinander, mit demselben Startwert. Danach ist wieder aktiv, was jetzt aktiv ist.</translation>
     </message>
     <message>
       <source>Compare</source>
@@ -337,7 +341,7 @@
     </message>
     <message>
       <source>No third stack</source>
-      <translation type="unfinished" />
+      <translation>Kein dritter Stapel</translation>
     </message>
   </context>
   <context>
@@ -348,39 +352,39 @@
     </message>
     <message>
       <source>Greedy</source>
-      <translation type="unfinished" />
+      <translation>Gierig</translation>
     </message>
     <message>
       <source>Seed {n}</source>
-      <translation type="unfinished" />
+      <translation>Startwert {n}</translation>
     </message>
     <message>
       <source>The question is asked anew, beside the one before it.</source>
-      <translation type="unfinished" />
+      <translation>Die Frage wird neu gestellt, neben der bisherigen.</translation>
     </message>
     <message>
       <source>Leave the question as it is (Esc)</source>
-      <translation type="unfinished" />
+      <translation>Die Frage lassen, wie sie ist (Esc)</translation>
     </message>
     <message>
       <source>Attach text files</source>
-      <translation type="unfinished" />
+      <translation>Textdateien anhängen</translation>
     </message>
     <message>
       <source>System prompt, sampling, presets (Ctrl+;)</source>
-      <translation type="unfinished" />
+      <translation>Systemprompt, Sampling, Voreinstellungen (Strg+;)</translation>
     </message>
     <message>
       <source>Compare stacks (Ctrl+K)</source>
-      <translation type="unfinished" />
+      <translation>Stapel vergleichen (Strg+K)</translation>
     </message>
     <message>
       <source>Send (Enter)</source>
-      <translation type="unfinished" />
+      <translation>Senden (Eingabe)</translation>
     </message>
     <message>
       <source>Stop (Esc)</source>
-      <translation type="unfinished" />
+      <translation>Anhalten (Esc)</translation>
     </message>
   </context>
   <context>
@@ -395,7 +399,7 @@
     </message>
     <message>
       <source>Ctrl+N</source>
-      <translation type="unfinished" />
+      <translation>Strg+N</translation>
     </message>
     <message>
       <source>Unpin</source>
@@ -411,19 +415,19 @@
     </message>
     <message>
       <source>Search (Ctrl+F)</source>
-      <translation type="unfinished" />
+      <translation>Suchen (Strg+F)</translation>
     </message>
     <message>
       <source>Clear the search</source>
-      <translation type="unfinished" />
+      <translation>Suche leeren</translation>
     </message>
     <message>
       <source>Rename (F2)</source>
-      <translation type="unfinished" />
+      <translation>Umbenennen (F2)</translation>
     </message>
     <message>
       <source>Export (Ctrl+Shift+E)</source>
-      <translation type="unfinished" />
+      <translation>Exportieren (Strg+Umschalt+E)</translation>
     </message>
     <message>
       <source>Delete this conversation</source>
@@ -431,15 +435,15 @@
     </message>
     <message>
       <source>Export this conversation</source>
-      <translation type="unfinished" />
+      <translation>Dieses Gespräch exportieren</translation>
     </message>
     <message>
       <source>Markdown (*.md)</source>
-      <translation type="unfinished" />
+      <translation>Markdown (*.md)</translation>
     </message>
     <message>
       <source>JSON (*.json)</source>
-      <translation type="unfinished" />
+      <translation>JSON (*.json)</translation>
     </message>
     <message>
       <source>Delete this conversation?</source>
@@ -455,7 +459,7 @@
     </message>
     <message>
       <source>Pinned · {about}</source>
-      <translation type="unfinished" />
+      <translation>Angeheftet · {about}</translation>
     </message>
   </context>
   <context>
@@ -587,30 +591,6 @@
       <source>Confirmed: “{adapter}” belongs on “{base}”</source>
       <translation>Bestätigt: „{adapter}“ gehört auf „{base}“</translation>
     </message>
-    <message>
-      <source>Validate</source>
-      <translation>Prüfen</translation>
-    </message>
-    <message>
-      <source>Stage</source>
-      <translation>Bereitstellen</translation>
-    </message>
-    <message>
-      <source>   load the base</source>
-      <translation>   Basis laden</translation>
-    </message>
-    <message>
-      <source>   load the adapters</source>
-      <translation>   Adapter laden</translation>
-    </message>
-    <message>
-      <source>   probe</source>
-      <translation>   Probe</translation>
-    </message>
-    <message>
-      <source>Commit</source>
-      <translation>Festschreiben</translation>
-    </message>
   </context>
   <context>
     <name>Facts</name>
@@ -656,7 +636,7 @@
     </message>
     <message>
       <source>Finetune</source>
-      <translation type="unfinished" />
+      <translation>Feinabstimmung</translation>
     </message>
     <message>
       <source>From</source>
@@ -676,11 +656,11 @@
     </message>
     <message>
       <source>Tokenizer id</source>
-      <translation type="unfinished" />
+      <translation>Tokenizer-Kennung</translation>
     </message>
     <message>
       <source>Architecture id</source>
-      <translation type="unfinished" />
+      <translation>Architektur-Kennung</translation>
     </message>
     <message>
       <source>File</source>
@@ -692,23 +672,23 @@
     </message>
     <message>
       <source>Attention</source>
-      <translation type="unfinished" />
+      <translation>Aufmerksamkeit</translation>
     </message>
     <message>
       <source>Feed-forward</source>
-      <translation type="unfinished" />
+      <translation>Feed-forward</translation>
     </message>
     <message>
       <source>Embeddings</source>
-      <translation type="unfinished" />
+      <translation>Einbettungen</translation>
     </message>
     <message>
       <source>Output</source>
-      <translation type="unfinished" />
+      <translation>Ausgabe</translation>
     </message>
     <message>
       <source>Norms</source>
-      <translation type="unfinished" />
+      <translation>Normen</translation>
     </message>
     <message>
       <source>Other weights</source>
@@ -720,47 +700,47 @@
     </message>
     <message>
       <source>magnitudes (DoRA)</source>
-      <translation type="unfinished" />
+      <translation>Beträge (DoRA)</translation>
     </message>
     <message>
       <source>scaled outputs</source>
-      <translation type="unfinished" />
+      <translation>skalierte Ausgaben</translation>
     </message>
     <message>
       <source>scaled inputs</source>
-      <translation type="unfinished" />
+      <translation>skalierte Eingaben</translation>
     </message>
     <message>
       <source>biases</source>
-      <translation type="unfinished" />
+      <translation>Bias-Werte</translation>
     </message>
     <message>
       <source>added biases</source>
-      <translation type="unfinished" />
+      <translation>addierte Bias-Werte</translation>
     </message>
     <message>
       <source>replaced weights</source>
-      <translation type="unfinished" />
+      <translation>ersetzte Gewichte</translation>
     </message>
     <message>
       <source>retrained tokens</source>
-      <translation type="unfinished" />
+      <translation>neu trainierte Tokens</translation>
     </message>
     <message>
       <source>sparse changes</source>
-      <translation type="unfinished" />
+      <translation>dünne Änderungen</translation>
     </message>
     <message>
       <source>directions</source>
-      <translation type="unfinished" />
+      <translation>Richtungen</translation>
     </message>
     <message>
       <source>trained prompts</source>
-      <translation type="unfinished" />
+      <translation>trainierte Prompts</translation>
     </message>
     <message>
       <source>trained prefixes</source>
-      <translation type="unfinished" />
+      <translation>trainierte Präfixe</translation>
     </message>
     <message>
       <source>{scale} on {n} of {of}</source>
@@ -792,7 +772,7 @@
     </message>
     <message>
       <source>Acts after tokens</source>
-      <translation type="unfinished" />
+      <translation>Wirkt nach Tokens</translation>
     </message>
     <message>
       <source>Weights</source>
@@ -808,10 +788,104 @@
     </message>
   </context>
   <context>
+    <name>FirstRun</name>
+    <message>
+      <source>Use the embedded model</source>
+      <translation>Das mitgelieferte Modell verwenden</translation>
+    </message>
+    <message>
+      <source>Choose a GGUF file…</source>
+      <translation>GGUF-Datei wählen…</translation>
+    </message>
+    <message>
+      <source>Take a demo adapter</source>
+      <translation>Beispieladapter nehmen</translation>
+    </message>
+    <message>
+      <source>Choose an adapter…</source>
+      <translation>Adapter wählen…</translation>
+    </message>
+    <message>
+      <source>Go on without</source>
+      <translation>Ohne weitermachen</translation>
+    </message>
+    <message>
+      <source>Your first question</source>
+      <translation>Ihre erste Frage</translation>
+    </message>
+    <message>
+      <source>Hello! Who are you?</source>
+      <translation>Hallo! Wer bist du?</translation>
+    </message>
+    <message>
+      <source>Say hello</source>
+      <translation>Sagen Sie Hallo</translation>
+    </message>
+    <message>
+      <source>Skip the introduction</source>
+      <translation>Einführung überspringen</translation>
+    </message>
+    <message>
+      <source>Welcome to Veneer</source>
+      <translation>Willkommen bei Veneer</translation>
+    </message>
+    <message>
+      <source>First a model: drop a GGUF file of your own onto this window or choose it here. It is used where it lies and never changed.</source>
+      <translation>Zuerst ein Modell: Ziehen Sie eine eigene GGUF-Datei auf dieses Fenster oder wählen Sie sie hier. Sie wird verwendet, wo sie liegt, und nie verändert.</translation>
+    </message>
+    <message>
+      <source>Lay an adapter over it</source>
+      <translation>Legen Sie einen Adapter darüber</translation>
+    </message>
+    <message>
+      <source>“{base}” is here. Now drop a LoRA adapter onto this window: a GGUF or safetensors file, or a PEFT folder. It can be taken off again at any time.</source>
+      <translation>„{base}“ ist da. Ziehen Sie nun einen LoRA-Adapter auf dieses Fenster: eine GGUF- oder safetensors-Datei oder einen PEFT-Ordner. Er lässt sich jederzeit wieder abnehmen.</translation>
+    </message>
+    <message>
+      <source>“{adapter}” over “{base}” will answer.</source>
+      <translation>„{adapter}“ über „{base}“ wird antworten.</translation>
+    </message>
+    <message>
+      <source>“{base}” will answer.</source>
+      <translation>„{base}“ wird antworten.</translation>
+    </message>
+    <message>
+      <source>1  Model</source>
+      <translation>1  Modell</translation>
+    </message>
+    <message>
+      <source>2  Adapter</source>
+      <translation>2  Adapter</translation>
+    </message>
+    <message>
+      <source>3  Hello</source>
+      <translation>3  Hallo</translation>
+    </message>
+  </context>
+  <context>
     <name>Grip</name>
     <message>
       <source>Drag to change the order</source>
       <translation>Ziehen ändert die Reihenfolge</translation>
+    </message>
+  </context>
+  <context>
+    <name>Hints</name>
+    <message>
+      <source>Put the words that call “{name}” into the question</source>
+      <translation>Die Worte, die „{name}“ rufen, in die Frage setzen</translation>
+    </message>
+    <message>
+      <source>“{name}” is meant to be used with a system prompt of its own.</source>
+      <translation>„{name}“ ist für einen eigenen Systemprompt gedacht.</translation>
+    </message>
+    <message>
+      <source>Use it</source>
+      <translation>Verwenden</translation>
+    </message>
+    <message>
+      <source>Use the system prompt of {name}</source>
+      <translation>Den Systemprompt von {name} verwenden</translation>
     </message>
   </context>
   <context>
@@ -835,6 +909,26 @@
     <message>
       <source>Staged</source>
       <translation>Bereitgestellt</translation>
+    </message>
+    <message>
+      <source>Committed</source>
+      <translation>Übernommen</translation>
+    </message>
+    <message>
+      <source>Aborted</source>
+      <translation>Abgebrochen</translation>
+    </message>
+    <message>
+      <source>load the base</source>
+      <translation>Basis laden</translation>
+    </message>
+    <message>
+      <source>load the adapters</source>
+      <translation>Adapter laden</translation>
+    </message>
+    <message>
+      <source>probe</source>
+      <translation>Probe</translation>
     </message>
     <message>
       <source>Was active</source>
@@ -861,8 +955,16 @@
       <translation>Wiederherstellung</translation>
     </message>
     <message>
+      <source>{title}, back to {n}</source>
+      <translation>{title}, zurück zu {n}</translation>
+    </message>
+    <message>
       <source>Composition</source>
       <translation>Komposition</translation>
+    </message>
+    <message>
+      <source>Asked by</source>
+      <translation>Verlangt von</translation>
     </message>
     <message>
       <source>State</source>
@@ -884,6 +986,10 @@
       <translation>Generationen</translation>
     </message>
     <message>
+      <source>Show older ones</source>
+      <translation>Ältere zeigen</translation>
+    </message>
+    <message>
       <source>Nothing has been active yet</source>
       <translation>Noch war nichts aktiv</translation>
     </message>
@@ -894,6 +1000,29 @@
     <message>
       <source>History</source>
       <translation>Verlauf</translation>
+    </message>
+  </context>
+  <context>
+    <name>HubToken</name>
+    <message>
+      <source>Hub token</source>
+      <translation>Hub-Token</translation>
+    </message>
+    <message>
+      <source>Keep</source>
+      <translation>Behalten</translation>
+    </message>
+    <message>
+      <source>Forget</source>
+      <translation>Vergessen</translation>
+    </message>
+    <message>
+      <source>In the keyring</source>
+      <translation>Im Schlüsselbund</translation>
+    </message>
+    <message>
+      <source>None</source>
+      <translation>Keines</translation>
     </message>
   </context>
   <context>
@@ -1235,20 +1364,28 @@
       <source>All files (*)</source>
       <translation>Alle Dateien (*)</translation>
     </message>
+    <message>
+      <source>Import from a hub</source>
+      <translation>Aus einem Hub importieren</translation>
+    </message>
+    <message>
+      <source>OWNER/NAME, or the address of the adapter's page:</source>
+      <translation>BESITZER/NAME, oder die Adresse der Seite des Adapters:</translation>
+    </message>
   </context>
   <context>
     <name>Maker</name>
     <message>
       <source>What made this answer</source>
-      <translation type="unfinished" />
+      <translation>Woher diese Antwort kommt</translation>
     </message>
     <message>
       <source>Activate again</source>
-      <translation type="unfinished" />
+      <translation>Wieder aktivieren</translation>
     </message>
     <message>
       <source>Copy id</source>
-      <translation type="unfinished" />
+      <translation>Kennung kopieren</translation>
     </message>
     <message>
       <source>Generation {n}</source>
@@ -1256,15 +1393,15 @@
     </message>
     <message>
       <source>What it was made of is not known any more.</source>
-      <translation type="unfinished" />
+      <translation>Woraus sie bestand, ist nicht mehr bekannt.</translation>
     </message>
     <message>
       <source>It is active.</source>
-      <translation type="unfinished" />
+      <translation>Sie ist aktiv.</translation>
     </message>
     <message>
       <source>over {base}</source>
-      <translation type="unfinished" />
+      <translation>über {base}</translation>
     </message>
   </context>
   <context>
@@ -1302,19 +1439,19 @@
     <name>Meter</name>
     <message>
       <source>How full the context is</source>
-      <translation type="unfinished" />
+      <translation>Wie voll der Kontext ist</translation>
     </message>
     <message>
       <source>Tokens of this conversation in the context. When it is full, the oldest turns are not told to the model any more; they stay in the conversation.</source>
-      <translation type="unfinished" />
+      <translation>Tokens dieses Gesprächs im Kontext. Ist er voll, werden die ältesten Beiträge dem Modell nicht mehr mitgeteilt; im Gespräch bleiben sie.</translation>
     </message>
     <message>
       <source>{used} of {of} tokens</source>
-      <translation type="unfinished" />
+      <translation>{used} von {of} Tokens</translation>
     </message>
     <message>
       <source>{said}, {n} messages left out</source>
-      <translation type="unfinished" />
+      <translation>{said}, {n} Nachrichten ausgelassen</translation>
     </message>
   </context>
   <context>
@@ -1421,7 +1558,7 @@
     </message>
     <message>
       <source>Greedy</source>
-      <translation type="unfinished" />
+      <translation>Gierig</translation>
     </message>
   </context>
   <context>
@@ -1432,23 +1569,27 @@
     </message>
     <message>
       <source>Answer this question</source>
-      <translation type="unfinished" />
+      <translation>Diese Frage beantworten</translation>
     </message>
     <message>
       <source>Ask it in other words</source>
-      <translation type="unfinished" />
+      <translation>Anders fragen</translation>
     </message>
     <message>
       <source>Delete from here on</source>
-      <translation type="unfinished" />
+      <translation>Ab hier löschen</translation>
     </message>
     <message>
       <source>Copy this question</source>
-      <translation type="unfinished" />
+      <translation>Diese Frage kopieren</translation>
     </message>
   </context>
   <context>
     <name>SettingsPlace</name>
+    <message>
+      <source>With layers on a GPU, adapters take llama.cpp's own lane if it can run them. Veneer's lane copies each result that it edits from the GPU and back, which makes every token slower.</source>
+      <translation>Mit Schichten auf einer GPU nehmen Adapter den eigenen Weg von llama.cpp, wenn er sie ausführen kann. Veneers Weg kopiert jedes Ergebnis, das er bearbeitet, von der GPU und zurück, was jedes Token langsamer macht.</translation>
+    </message>
     <message>
       <source>Show the log…</source>
       <translation>Protokoll zeigen…</translation>
@@ -1586,6 +1727,18 @@
       <translation>Beobachtete Ordner</translation>
     </message>
     <message>
+      <source>Opens private repositories and those that ask for permission. The system's keyring keeps it, and no file.</source>
+      <translation>Öffnet private Repositories und solche, die um Erlaubnis bitten. Der Schlüsselbund des Systems bewahrt es auf, keine Datei.</translation>
+    </message>
+    <message>
+      <source>Hub</source>
+      <translation>Hub</translation>
+    </message>
+    <message>
+      <source>Token</source>
+      <translation>Token</translation>
+    </message>
+    <message>
       <source>About</source>
       <translation>Über</translation>
     </message>
@@ -1601,16 +1754,24 @@
       <source>Worker</source>
       <translation>Arbeitsprozess</translation>
     </message>
+    <message>
+      <source>Whose signatures count. “veneer key” shows your own key.</source>
+      <translation>Wessen Signaturen zählen. „veneer key“ zeigt Ihren eigenen Schlüssel.</translation>
+    </message>
+    <message>
+      <source>Trusted keys</source>
+      <translation>Vertraute Schlüssel</translation>
+    </message>
   </context>
   <context>
     <name>SetupPanel</name>
     <message>
       <source>How this conversation is held</source>
-      <translation type="unfinished" />
+      <translation>Wie dieses Gespräch geführt wird</translation>
     </message>
     <message>
       <source>What the model is told before everything else</source>
-      <translation type="unfinished" />
+      <translation>Was dem Modell vor allem anderen gesagt wird</translation>
     </message>
     <message>
       <source>System prompt</source>
@@ -1618,7 +1779,7 @@
     </message>
     <message>
       <source>Greedy: always the likeliest token</source>
-      <translation type="unfinished" />
+      <translation>Gierig: immer das wahrscheinlichste Token</translation>
     </message>
     <message>
       <source>Temperature</source>
@@ -1626,31 +1787,31 @@
     </message>
     <message>
       <source>Top k</source>
-      <translation type="unfinished" />
+      <translation>Top-k</translation>
     </message>
     <message>
       <source>Top p</source>
-      <translation type="unfinished" />
+      <translation>Top-p</translation>
     </message>
     <message>
       <source>Min p</source>
-      <translation type="unfinished" />
+      <translation>Min-p</translation>
     </message>
     <message>
       <source>Repeat penalty</source>
-      <translation type="unfinished" />
+      <translation>Wiederholungsstrafe</translation>
     </message>
     <message>
       <source>Most tokens</source>
-      <translation type="unfinished" />
+      <translation>Höchstens Tokens</translation>
     </message>
     <message>
       <source>Seed</source>
-      <translation type="unfinished" />
+      <translation>Startwert</translation>
     </message>
     <message>
       <source>random</source>
-      <translation type="unfinished" />
+      <translation>zufällig</translation>
     </message>
     <message>
       <source>Preset</source>
@@ -1658,15 +1819,15 @@
     </message>
     <message>
       <source>Choose a preset</source>
-      <translation type="unfinished" />
+      <translation>Voreinstellung wählen</translation>
     </message>
     <message>
       <source>Name of a new preset</source>
-      <translation type="unfinished" />
+      <translation>Name einer neuen Voreinstellung</translation>
     </message>
     <message>
       <source>Keep this as…</source>
-      <translation type="unfinished" />
+      <translation>Dies behalten als…</translation>
     </message>
     <message>
       <source>Keep</source>
@@ -1674,11 +1835,11 @@
     </message>
     <message>
       <source>Delete this preset</source>
-      <translation type="unfinished" />
+      <translation>Diese Voreinstellung löschen</translation>
     </message>
     <message>
       <source>Sampling</source>
-      <translation type="unfinished" />
+      <translation>Sampling</translation>
     </message>
     <message>
       <source>Presets</source>
@@ -1716,6 +1877,10 @@
       <translation>Entfernen</translation>
     </message>
     <message>
+      <source>The stack “{name}” cannot be read</source>
+      <translation>Der Stapel „{name}“ ist nicht lesbar</translation>
+    </message>
+    <message>
       <source>Export the stack</source>
       <translation>Stapel exportieren</translation>
     </message>
@@ -1728,11 +1893,11 @@
     <name>SideView</name>
     <message>
       <source>Answer {n}</source>
-      <translation type="unfinished" />
+      <translation>Antwort {n}</translation>
     </message>
     <message>
       <source>This one is better (Ctrl+Alt+{n})</source>
-      <translation type="unfinished" />
+      <translation>Diese ist besser (Strg+Alt+{n})</translation>
     </message>
     <message>
       <source>Better</source>
@@ -1748,7 +1913,7 @@
     </message>
     <message>
       <source>No answer</source>
-      <translation type="unfinished" />
+      <translation>Keine Antwort</translation>
     </message>
   </context>
   <context>
@@ -1793,12 +1958,20 @@
       <translation>Neuer Stapel</translation>
     </message>
     <message>
+      <source>Cannot be read</source>
+      <translation>Nicht lesbar</translation>
+    </message>
+    <message>
       <source>Not saved yet</source>
       <translation>Noch nicht gespeichert</translation>
     </message>
     <message>
       <source>Base only</source>
       <translation>Nur die Basis</translation>
+    </message>
+    <message>
+      <source>{n} tensors</source>
+      <translation>{n} Tensoren</translation>
     </message>
     <message>
       <source>rank {rank}, {n} tensors</source>
@@ -1871,6 +2044,18 @@
     <message>
       <source>Add adapter</source>
       <translation>Adapter hinzufügen</translation>
+    </message>
+    <message>
+      <source>The signature by {key} does not fit: it was changed since.</source>
+      <translation>Die Signatur von {key} passt nicht: Seither wurde etwas geändert.</translation>
+    </message>
+    <message>
+      <source>Signed by {whose}, whose key is trusted: {key}</source>
+      <translation>Signiert von {whose}, dessen Schlüssel vertraut wird: {key}</translation>
+    </message>
+    <message>
+      <source>Signed by {key}, which nobody here trusts.</source>
+      <translation>Signiert von {key}, dem hier niemand vertraut.</translation>
     </message>
     <message>
       <source>Type a name, then save</source>
@@ -2018,6 +2203,10 @@
       <translation>Importieren…</translation>
     </message>
     <message>
+      <source>Import from a hub (Ctrl+Shift+O)</source>
+      <translation>Aus einem Hub importieren (Strg+Umschalt+O)</translation>
+    </message>
+    <message>
       <source>staging {title}…</source>
       <translation>{title} wird bereitgestellt…</translation>
     </message>
@@ -2050,7 +2239,38 @@
     </message>
     <message>
       <source>The context is full: what is above is not told to the model any more</source>
-      <translation type="unfinished" />
+      <translation>Der Kontext ist voll: Was darüber steht, wird dem Modell nicht mehr mitgeteilt</translation>
+    </message>
+  </context>
+  <context>
+    <name>Trusted</name>
+    <message>
+      <source>No key is trusted yet.</source>
+      <translation>Noch wird keinem Schlüssel vertraut.</translation>
+    </message>
+    <message>
+      <source>Public key</source>
+      <translation>Öffentlicher Schlüssel</translation>
+    </message>
+    <message>
+      <source>ed25519:…, as its owner sees it</source>
+      <translation>ed25519:…, wie sein Besitzer ihn sieht</translation>
+    </message>
+    <message>
+      <source>Whose key it is</source>
+      <translation>Wessen Schlüssel es ist</translation>
+    </message>
+    <message>
+      <source>Whose it is</source>
+      <translation>Wessen er ist</translation>
+    </message>
+    <message>
+      <source>Trust</source>
+      <translation>Vertrauen</translation>
+    </message>
+    <message>
+      <source>Trust the key of {name} no more</source>
+      <translation>Dem Schlüssel von {name} nicht mehr vertrauen</translation>
     </message>
   </context>
   <context>
@@ -2070,6 +2290,13 @@
     <message>
       <source>Watch a folder</source>
       <translation>Ordner beobachten</translation>
+    </message>
+  </context>
+  <context>
+    <name>Wrapped</name>
+    <message>
+      <source>Copy</source>
+      <translation>Kopieren</translation>
     </message>
   </context>
   <context>

@@ -1,6 +1,9 @@
 """Another language: loaded before the window, complete where it matters, its numbers in place."""
 
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -8,10 +11,11 @@ from xml.etree import ElementTree
 import pytest
 from pytestqt.qtbot import QtBot
 
+import veneer_app
 from tests.app.conftest import Open
 from tests.app.support import settled
 from veneer_app import languages
-from veneer_app.qt import Qt, QtWidgets
+from veneer_app.qt import Qt, QtCore, QtWidgets
 
 
 @pytest.fixture
@@ -21,11 +25,19 @@ def german(qapp: QtWidgets.QApplication) -> Iterator[None]:
     assert languages.use(qapp, "en") == "en"
 
 
-def _messages() -> list[tuple[str, str]]:
-    tree = ElementTree.parse(languages.folder() / "veneer_de.ts")
+def _messages(file: Path | None = None) -> list[tuple[str, str, str]]:
+    """Context, text and translation of each; a translation that is only a guess is none."""
+    tree = ElementTree.parse(file or languages.folder() / "veneer_de.ts")
     return [
-        (message.findtext("source", ""), message.findtext("translation", ""))
-        for message in tree.iter("message")
+        (
+            context.findtext("name", ""),
+            message.findtext("source", ""),
+            ""
+            if message.find("translation[@type]") is not None
+            else message.findtext("translation", ""),
+        )
+        for context in tree.iter("context")
+        for message in context.iter("message")
     ]
 
 
@@ -52,9 +64,35 @@ def test_each_language_is_offered_by_its_own_name() -> None:
     assert ("Deutsch", "de") in languages.known()
 
 
+def test_every_text_of_the_window_is_translated(tmp_path: Path) -> None:
+    """pyside6-lupdate adds what is new in the code as unfinished, and drops what is gone."""
+    source = Path(veneer_app.__file__).parent
+    gathered = tmp_path / "veneer_de.ts"
+    shutil.copy(languages.folder() / gathered.name, gathered)
+    tool = Path(sys.executable).with_name("pyside6-lupdate")
+    files = [str(path) for path in sorted(source.rglob("*.py"))]
+    subprocess.run([tool, *files, "-ts", gathered, "-no-obsolete"], check=True, capture_output=True)
+    there = {(context, text) for context, text, _ in _messages(gathered)}
+    missing = {(context, text) for context, text, said in _messages(gathered) if not said}
+    assert len(there) > 400
+    assert missing == set()
+    assert {(context, text) for context, text, _ in _messages()} == there
+
+
+def test_what_is_loaded_is_what_was_translated() -> None:
+    """pyside6-lrelease was run after the last change."""
+    loaded = QtCore.QTranslator()
+    assert loaded.load(str(languages.folder() / "veneer_de.qm"))
+    wrong = [
+        (context, source)
+        for context, source, said in _messages()
+        if loaded.translate(context, source) != said
+    ]
+    assert wrong == []
+
+
 def test_a_translation_keeps_what_is_filled_in() -> None:
-    done = [(source, said) for source, said in _messages() if said]
-    assert len(done) > 300
+    done = [(source, said) for _, source, said in _messages()]
     wrong = [
         source
         for source, said in done

@@ -23,6 +23,9 @@ class MemoryKeyring(KeyringBackend):
     def set_password(self, service: str, username: str, password: str) -> None:
         self.secrets[service, username] = password
 
+    def delete_password(self, service: str, username: str) -> None:
+        del self.secrets[service, username]
+
 
 class LockedKeyring(MemoryKeyring):
     """Its owner did not unlock it."""

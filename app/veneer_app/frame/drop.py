@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from veneer.store import hub
 from veneer_app.parts.controls import column, label
 from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
 from veneer_app.theme.tokens import current
@@ -44,5 +45,14 @@ class DropOverlay(QtWidgets.QWidget):
 
 
 def paths_of(mime: QtCore.QMimeData) -> tuple[Path, ...]:
-    """The local files and folders in what is being dragged."""
-    return tuple(Path(url.toLocalFile()) for url in mime.urls() if url.isLocalFile())
+    """The local files and folders, and the pages of a hub's repositories, in what is dragged."""
+    places = (
+        url.toLocalFile() if url.isLocalFile() else str(hub.parse(url.toString()) or "")
+        for url in mime.urls()
+    )
+    return tuple(Path(place) for place in places if place)
+
+
+def repository(said: str) -> Path:
+    """What a person typed as what can be imported: of a hub, unless it is something else."""
+    return Path(str(hub.parse(said) or hub.parse(f"hf:{said.strip()}") or said.strip()))

@@ -8,7 +8,7 @@ from veneer.store.changes import Changes
 from veneer_app import reads, text
 from veneer_app.chat.turns import speed
 from veneer_app.operations import Latest
-from veneer_app.parts.controls import Elided, button, label, row
+from veneer_app.parts.controls import Elided, button, icon_button, label, row
 from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
 from veneer_app.services import Services
 from veneer_app.switch import SwitchState
@@ -50,6 +50,7 @@ class TopBar(QtWidgets.QFrame):
     """Always there, whatever the place."""
 
     import_wanted = Signal()
+    hub_wanted = Signal()
 
     def __init__(self, services: Services) -> None:
         super().__init__()
@@ -68,9 +69,11 @@ class TopBar(QtWidgets.QFrame):
         self.bring = button(
             self.tr("Import…"), "import", tip="Ctrl+O", on_click=self.import_wanted.emit
         )
-        layout = row(
-            self.dot, self.title, self.badge, self.state, None, self.speed, self.back, self.bring
+        self.fetch = icon_button(
+            "hub", self.tr("Import from a hub (Ctrl+Shift+O)"), self.hub_wanted.emit
         )
+        told = (self.dot, self.title, self.badge, self.state, None, self.speed)
+        layout = row(*told, self.back, self.bring, self.fetch)
         layout.setContentsMargins(16, 8, 16, 8)
         self.setLayout(layout)
         services.operations.changed.connect(self._changed)

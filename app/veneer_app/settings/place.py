@@ -10,10 +10,11 @@ from veneer.workspace import Workspace
 from veneer_app import languages
 from veneer_app.operations import Latest
 from veneer_app.parts.controls import Elided, button, column, frame, label, row, scrolled
-from veneer_app.qt import QtWidgets
+from veneer_app.qt import QtGui, QtWidgets
 from veneer_app.services import Services
 from veneer_app.settings.about import About
 from veneer_app.settings.bound import Bound, megabytes, number, one_of, yes_or_no
+from veneer_app.settings.hub import HubToken
 from veneer_app.settings.log import show_log
 from veneer_app.settings.trusted import Trusted
 from veneer_app.settings.watched import Watched
@@ -34,10 +35,11 @@ class SettingsPlace(QtWidgets.QWidget):
         self.bound = {bound.name: bound for _, _, group in self._cards for bound in group}
         self.watched = Watched(self.keep)
         self.trusted = Trusted(services.operations)
+        self.hub = HubToken(services.operations)
         self.gpu_cost = label(
             self.tr(
-                "With layers on a GPU, adapters take llama.cpp's own lane wherever it can run them."
-                " Veneer's lane copies each result that it edits from the GPU and back, which "
+                "With layers on a GPU, adapters take llama.cpp's own lane if it can run them. "
+                "Veneer's lane copies each result that it edits from the GPU and back, which "
                 "makes every token slower."
             ),
             "muted",
@@ -139,6 +141,11 @@ class SettingsPlace(QtWidgets.QWidget):
             cards.addWidget(self._card(title, note, lines))
         folders = self.tr("What appears in them is imported when it is complete.")
         watched = self._card(self.tr("Watched folders"), folders, [("", self.watched)])
+        private = self.tr(
+            "Opens private repositories and those that ask for permission. The system's keyring "
+            "keeps it, and no file."
+        )
+        token = self._card(self.tr("Hub"), private, [(self.tr("Token"), self.hub)])
         about = self._card(
             self.tr("About"),
             "",
@@ -150,7 +157,7 @@ class SettingsPlace(QtWidgets.QWidget):
         )
         vouch = self.tr("Whose signatures count. “veneer key” shows your own key.")
         trusted = self._card(self.tr("Trusted keys"), vouch, [("", self.trusted)])
-        for card in (watched, trusted, about):
+        for card in (watched, token, trusted, about):
             cards.addWidget(card)
         cards.addStretch(1)
         self.setLayout(column(scrolled(_narrow(cards), self.tr("Settings"))))
@@ -160,15 +167,20 @@ class SettingsPlace(QtWidgets.QWidget):
     ) -> QtWidgets.QFrame:
         made = column(label(title, "heading"), spacing=12)
         if note:
-            made.addWidget(label(note, "muted"))
+            made.addWidget(label(note, "muted", wrap=True))
         for name, field in lines:
             line = row(_caption(name, field), field) if name else row(field)
-            if isinstance(field, QtWidgets.QLabel | About | Watched | Trusted):
+            if isinstance(field, QtWidgets.QLabel | About | Watched | HubToken | Trusted):
                 line.setStretchFactor(field, 1)
             else:
                 line.addStretch(1)
             made.addLayout(line)
         return frame("card", made)
+
+    def showEvent(self, event: QtGui.QShowEvent) -> None:  # noqa: N802
+        """Somebody looks."""
+        super().showEvent(event)
+        self.hub.refresh()
 
     def _show(self, settings: Settings) -> None:
         self._kept = settings

@@ -15,6 +15,7 @@ from veneer.cli import facts, verdict
 from veneer.cli.session import JsonFlag, Session, session_of
 from veneer.compose.stacks import Composition
 from veneer.identity import short
+from veneer.store import hub
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.workspace import Workspace
 
@@ -38,7 +39,12 @@ def register(app: typer.Typer) -> None:
 
 def import_(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(help="A GGUF file, an adapter's file or folder, a .slm.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A GGUF file, an adapter's file or folder, a .slm, or hf:OWNER/NAME[@REVISION]."
+        ),
+    ],
     copy: Annotated[bool, typer.Option("--copy", help="Copy a base in, not link it.")] = False,
     name: Annotated[str | None, typer.Option(help="What to call it.")] = None,
     json: JsonFlag = False,
@@ -48,7 +54,11 @@ def import_(
     with session.write() as workspace, session.progress(path.name, json=json) as report:
         done = session.take(
             workspace.import_path(
-                session.path(path), copy=copy, name=name, progress=report, cancel=session.cancel
+                path if hub.parse(path) else session.path(path),
+                copy=copy,
+                name=name,
+                progress=report,
+                cancel=session.cancel,
             )
         )
     if json:

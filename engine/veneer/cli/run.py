@@ -21,6 +21,7 @@ from veneer.cli import (
     chat,
     demo,
     history,
+    hub,
     library,
     naming,
     settings,
@@ -54,7 +55,10 @@ open in a window or another terminal, the command is carried out there."""
 app = typer.Typer(
     help=_HELP, add_completion=False, invoke_without_command=True, rich_markup_mode=None
 )
-for group in (library, naming, stacks, history, signing, settings, chat, upkeep, demo, about):
+GROUPS = (
+    library, naming, stacks, history, signing, settings, hub, chat, upkeep, demo, about,
+)  # fmt: skip
+for group in GROUPS:
     group.register(app)
 
 

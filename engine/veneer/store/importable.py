@@ -5,6 +5,7 @@ from typing import Final
 
 from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS
 from veneer.errors import VeneerError
+from veneer.store import hub
 from veneer.store.fs import Fs
 from veneer.store.intake import examine
 
@@ -17,8 +18,10 @@ def importable(fs: Fs, path: Path) -> tuple[Path, ...]:
     """The paths to import, one for each base, adapter or stack; `path` itself if it is one.
 
     A file is always its own candidate, so that whoever imports it hears what is wrong with it,
-    and so is a folder that holds nothing. Raises `StoreError`.
+    and so are a folder that holds nothing and a repository of a hub. Raises `StoreError`.
     """
+    if hub.parse(path):
+        return (path,)
     path = path.expanduser().resolve()
     found = fs.stat(path)
     if found is None or not found.is_dir or _is_one(fs, path):

@@ -20,12 +20,12 @@ from veneer.adapters.reading import CameWith, read_adapter
 from veneer.errors import Damaged, NameTaken, StoreError
 from veneer.formats import chat_template, safetensors, tokenizer, witness
 from veneer.identity import Digest, canonical_json, sha256_file, sha256_table, short
-from veneer.store.archive import Member
+from veneer.store import hub
 from veneer.store.catalog import Catalog, Table
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import now
 from veneer.store.fs import FileStat, Fs
-from veneer.store.intake import Intake, examine
+from veneer.store.intake import Intake, Streamed, examine
 from veneer.store.objects import Objects, Received, chunks_of
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import clean_name, free_name
@@ -71,15 +71,20 @@ class Importer:
         progress: Progress = silent,
         cancel: CancelToken | None = None,
     ) -> Outcome[Imported]:
-        """Bring in what lies at `path`. A base is linked in place unless `copy`.
+        """Bring in what lies at `path`, or in a repository of a hub (see `hub.parse`).
 
-        Raises `NotFound`, `FormatError`, `PickleRefused`, `UnsupportedAdapter`, `NameTaken`,
-        `DiskFull`, `StoreError`, `Cancelled`; after any of them nothing has changed.
+        A base is linked in place unless `copy`. Raises `NotFound`, `HubFailed`, `FormatError`,
+        `PickleRefused`, `UnsupportedAdapter`, `NameTaken`, `DiskFull`, `StoreError`, `Cancelled`;
+        after any of them nothing has changed.
         """
+        ref = hub.parse(path)
+        if ref is not None:
+            intake, source = hub.find(ref)
+            return self._import_adapter(intake, source, name, progress, cancel)
         intake = examine(self._fs, path)
         if intake.kind == "base":
             return self._import_base(intake, copy, name, progress, cancel)
-        return self._import_adapter(intake, path, name, progress, cancel)
+        return self._import_adapter(intake, str(path), name, progress, cancel)
 
     def import_expected(
         self,
@@ -95,7 +100,7 @@ class Importer:
         """
         if intake.kind == "base":
             return self._import_base(intake, True, None, progress, cancel, digest).value
-        return self._import_adapter(intake, path, None, progress, cancel, digest).value
+        return self._import_adapter(intake, str(path), None, progress, cancel, digest).value
 
     def _name_for(self, table: Table, digest: Digest, intake: Intake, wanted: str | None) -> str:
         """The name to give: the wanted one if it is free, or what it has, or a free one."""
@@ -111,7 +116,7 @@ class Importer:
     def _import_adapter(
         self,
         intake: Intake,
-        path: Path,
+        origin: str,
         name: str | None,
         progress: Progress,
         cancel: CancelToken | None,
@@ -138,7 +143,7 @@ class Importer:
                     size=sum(r.size for r in received.values()),
                     adapter=adapter,
                     added_at=now(),
-                    source=str(path),
+                    source=origin,
                 )
             )
             with self._objects.naming:
@@ -168,7 +173,7 @@ class Importer:
         entry = intake.beside.get(name)
         if entry is None:
             return None
-        with entry.open() if isinstance(entry, Member) else self._fs.open_read(entry) as file:
+        with self._fs.open_read(entry) if isinstance(entry, Path) else entry.open() as file:
             return read(file)
 
     def _publish_adapter(self, files: dict[str, Digest], received: dict[str, Received]) -> None:
@@ -195,13 +200,13 @@ class Importer:
             before += sizes[file_name]
         return received
 
-    def _size_of(self, entry: Path | Member) -> int:
-        return entry.size if isinstance(entry, Member) else _size(self._fs, entry)
+    def _size_of(self, entry: Path | Streamed) -> int:
+        return _size(self._fs, entry) if isinstance(entry, Path) else entry.size
 
     def _receive_one(
-        self, entry: Path | Member, progress: Progress, cancel: CancelToken | None
+        self, entry: Path | Streamed, progress: Progress, cancel: CancelToken | None
     ) -> Received:
-        opened = entry.open() if isinstance(entry, Member) else self._fs.open_read(entry)
+        opened = self._fs.open_read(entry) if isinstance(entry, Path) else entry.open()
         with opened as file:
             return self._objects.receive(chunks_of(file), self._size_of(entry), progress, cancel)
 
@@ -234,7 +239,7 @@ class Importer:
     ) -> Outcome[Imported]:
         (entry,) = intake.files.values()
         with ExitStack() as holding:
-            if copy or isinstance(entry, Member):
+            if copy or not isinstance(entry, Path):
                 found = self._copy_base(entry, intake, name, progress, cancel, expected, holding)
             else:
                 with self._fs.open_read(entry) as file:
@@ -261,7 +266,7 @@ class Importer:
 
     def _copy_base(
         self,
-        entry: Path | Member,
+        entry: Path | Streamed,
         intake: Intake,
         name: str | None,
         progress: Progress,

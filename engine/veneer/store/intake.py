@@ -5,16 +5,17 @@ tell the two kinds of GGUF apart, or to list an archive.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, Protocol, TypeVar
 
 from veneer.adapters.gguf_reader import is_adapter
 from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, refusal
 from veneer.errors import FormatError, NotFound, VeneerError
 from veneer.formats import chat_template, gguf
 from veneer.formats.tokenizer import FILE as TOKENIZER
-from veneer.store.archive import Member, is_archive, members
+from veneer.store.archive import is_archive, members
 from veneer.store.fs import Fs
 from veneer.store.refs import clean_name
 
@@ -28,6 +29,23 @@ _WANTED = (
 )
 
 
+class Streamed(Protocol):
+    """A file that has no path: in an archive, or on a hub. Size in bytes."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def folder(self) -> str: ...
+    @property
+    def file_name(self) -> str: ...
+    def open(self) -> AbstractContextManager[BinaryIO]:
+        """Read it from its start, forwards only."""
+        ...
+
+
+S = TypeVar("S", bound=Streamed)
+
+
 @dataclass(frozen=True)
 class Intake:
     """What lies at a path: its kind, its semantic files by name, and a name for people.
@@ -37,9 +55,9 @@ class Intake:
     """
 
     kind: Literal["base", "adapter"]
-    files: Mapping[str, Path | Member]
+    files: Mapping[str, Path | Streamed]
     name: str
-    beside: Mapping[str, Path | Member] = field(default_factory=dict[str, Path | Member])
+    beside: Mapping[str, Path | Streamed] = field(default_factory=dict[str, Path | Streamed])
 
 
 def examine(fs: Fs, path: Path) -> Intake:
@@ -130,7 +148,7 @@ def _file(fs: Fs, path: Path) -> Intake:
 
 def _archive(fs: Fs, path: Path) -> Intake:
     found = members(fs, path)
-    adapters = _adapters_in(found)
+    adapters = adapters_in(found)
     if len(adapters) > 1:
         listed = ", ".join(clean_name(name) or path.name for name in sorted(adapters)[:_LISTED])
         message = f"There are {len(adapters)} adapters in {path.name}: {listed}. Unpack it first."
@@ -140,17 +158,21 @@ def _archive(fs: Fs, path: Path) -> Intake:
         raise refused or FormatError("MAGIC", f"There is no adapter in {path.name}. {_WANTED}")
     ((folder, files),) = adapters.items()
     name = folder.rpartition("/")[2] or path.name.split(".")[0]
-    beside = {m.file_name: m for m in found if m.folder == folder and m.file_name in _BESIDE}
     named = {member.file_name: member for member in files}
-    return Intake("adapter", named, clean_name(name), beside)
+    return Intake("adapter", named, clean_name(name), beside_in(folder, found))
 
 
-def _adapters_in(found: tuple[Member, ...]) -> dict[str, tuple[Member, ...]]:
-    """The files of each adapter in an archive, by the folder they lie in."""
-    folders: dict[str, dict[str, Member]] = {}
-    for member in found:
-        folders.setdefault(member.folder, {})[member.file_name] = member
-    adapters: dict[str, tuple[Member, ...]] = {}
+def beside_in(folder: str, found: Iterable[S]) -> dict[str, S]:
+    """What lies in a folder beside an adapter's files, by name."""
+    return {f.file_name: f for f in found if f.folder == folder and f.file_name in _BESIDE}
+
+
+def adapters_in(found: Iterable[S]) -> dict[str, tuple[S, ...]]:
+    """The files of each adapter among these, by the folder they lie in."""
+    folders: dict[str, dict[str, S]] = {}
+    for each in found:
+        folders.setdefault(each.folder, {})[each.file_name] = each
+    adapters: dict[str, tuple[S, ...]] = {}
     for folder, files in folders.items():
         models = [file for name, file in files.items() if name.lower().endswith(".gguf")]
         for weights in (PEFT_WEIGHTS, MLX_WEIGHTS):

@@ -37,6 +37,19 @@ def keep(name: str, secret: str) -> None:
         )
 
 
+def forget(name: str) -> None:
+    """Keep the secret of this name no longer, if there is one. Raises `KeyringFailed`."""
+    import keyring
+    from keyring.errors import KeyringError
+
+    if read(name) is None:
+        return
+    try:
+        keyring.delete_password(_SERVICE, name)
+    except KeyringError as error:
+        raise _failed("changed", error) from error
+
+
 def _failed(what: str, error: Exception) -> KeyringFailed:
     return KeyringFailed(
         f"The system's keyring could not be {what}: {str(error).rstrip('.')}. Secrets are kept "

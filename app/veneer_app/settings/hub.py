@@ -1,0 +1,46 @@
+"""The token for the hub in the Settings. The system's keyring keeps it, and no file."""
+
+from veneer.store import hub
+from veneer_app.operations import Operations
+from veneer_app.parts.controls import button, label, row
+from veneer_app.qt import QtWidgets
+
+_WIDTH = 216
+
+
+class HubToken(QtWidgets.QWidget):
+    """Says whether there is one, takes another, and takes it away."""
+
+    def __init__(self, operations: Operations) -> None:
+        super().__init__()
+        self._operations = operations
+        # Not one of our own lines, which show what does not fit in a painting of their own.
+        self.field = QtWidgets.QLineEdit()
+        self.field.setAcceptDrops(False)
+        self.field.setEchoMode(QtWidgets.QLineEdit.EchoMode.Password)
+        self.field.setAccessibleName(self.tr("Hub token"))
+        self.field.setFixedWidth(_WIDTH)
+        self.field.returnPressed.connect(lambda: self._keep(self.field.text()))
+        self.keep = button(self.tr("Keep"), "check", on_click=lambda: self._keep(self.field.text()))
+        self.forget = button(self.tr("Forget"), "close", on_click=lambda: self._keep(""))
+        self.said = label(role="muted")
+        self.setLayout(row(self.field, self.keep, self.forget, self.said, None))
+        self._show(False)
+
+    def refresh(self) -> None:
+        """Ask the keyring, which may want to be unlocked: only once somebody looks."""
+        self._operations.read(lambda ws: hub.has_token(), self._show)
+
+    def _keep(self, token: str) -> None:
+        def work() -> bool:
+            hub.keep_token(token)
+            return hub.has_token()
+
+        self.field.clear()
+        task = self._operations.change(lambda ws, progress, cancel: work())
+        task.succeeded.connect(self._show)
+        task.failed.connect(self._operations.refused)
+
+    def _show(self, kept: bool) -> None:
+        self.field.setPlaceholderText(self.tr("In the keyring") if kept else self.tr("None"))
+        self.forget.setEnabled(kept)
