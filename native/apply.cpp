@@ -121,7 +121,28 @@ bool has_few_rows(const Job &job) {
     return job.edit->role == Role::mul_mat && job.strip.size() <= FEW;
 }
 
-// Ask for bytes that are read soon. They come from memory all at once, and not one row after another.
+void share_of_replaced(const Job &job, int t, int threads, Scratch &scratch) {
+    const DenseRows &rows = *job.edit->replace;
+    int64_t total = rows.n_replaced;
+    replace_products(rows, total * t / threads, total * (t + 1) / threads, job.strip.x.data(),
+                     job.strip.size(), job.strip.y.data(), scratch);
+}
+
+void share_of_scale(const Job &job, int t, int threads) {
+    Outputs part(job.edit->n_out, t, threads);
+    scale_rows(job.edit->scale, job.strip.size(), job.strip.y.data(), part.from, part.to);
+}
+
+// What comes after the low-rank products.
+void share_of_the_rest(const Job &job, int t, int threads) {
+    const Strip &strip = job.strip;
+    Outputs part(job.edit->n_out, t, threads);
+    for (const auto &term : job.edit->sparse)
+        sparse_products(term, strip.x.data(), strip.size(), strip.y.data(), part.from, part.to);
+    add_bias(job.edit->bias, strip.size(), strip.y.data(), part.from, part.to);
+}
+
+// Ask for bytes that are read soon. They come from memory all at once, not one row after another.
 void fetch(const void *from, const void *to) {
 #ifdef __GNUC__
     for (auto *p = static_cast<const char *>(from); p < to; p += 64) __builtin_prefetch(p);
@@ -184,9 +205,9 @@ int64_t add_product(Work &work, Product product) {
     return product.u + job.strip.size() * f.rank;
 }
 
-// Calls part(t, threads) on each of the threads, which may be fewer than were asked for. Alone, nothing
-// is asked of OpenMP: even a region of one thread costs microseconds, since it drops the team that
-// llama.cpp's next region would have had.
+// Calls part(t, threads) on each of the threads, which may be fewer than were asked for. Alone,
+// nothing is asked of OpenMP: even a region of one thread costs microseconds, since it drops the
+// team that llama.cpp's next region would have had.
 template <class Part> void on_threads(int threads, const Part &part) {
 #ifdef _OPENMP
     if (threads > 1) {
@@ -235,7 +256,8 @@ void Applier::prepare(Work &work) {
     int64_t count = 0;
     for (const Job &job : work) {
         work.meets = work.meets || job.edit->replace || !job.edit->low_rank.empty();
-        for (const auto &term : job.edit->low_rank) count = add_product(work, {&job, &term, count, true});
+        for (const auto &term : job.edit->low_rank)
+            count = add_product(work, {&job, &term, count, true});
     }
     if (work.numbers.size() < size_t(count)) work.numbers.resize(size_t(count));
 }
@@ -265,13 +287,8 @@ void Applier::share(Work &work, int t, int threads) {
 // Few rows (a token): each thread reads its part of every A, then its part of every B.
 void Applier::share_factors(Work &work, int t, int threads) {
     float *u = work.numbers.data();
-    for (const Job &job : work) {
-        if (!job.edit->replace) continue;
-        const DenseRows &rows = *job.edit->replace;
-        int64_t total = rows.n_replaced;
-        replace_products(rows, total * t / threads, total * (t + 1) / threads, job.strip.x.data(),
-                         job.strip.size(), job.strip.y.data(), scratch_[size_t(t)]);
-    }
+    for (const Job &job : work)
+        if (job.edit->replace) share_of_replaced(job, t, threads, scratch_[size_t(t)]);
     for (const Product &product : work.products)
         if (product.fresh) fetch_share_of_a(product, t, threads);
     for (const Product &product : work.products) {
@@ -279,18 +296,10 @@ void Applier::share_factors(Work &work, int t, int threads) {
         if (product.fresh) share_of_dots(product, u + product.u, t, threads);
     }
     if (work.meets) work.meeting.wait(threads);
-    for (const Job &job : work) {
-        Outputs part(job.edit->n_out, t, threads);
-        scale_rows(job.edit->scale, job.strip.size(), job.strip.y.data(), part.from, part.to);
-    }
-    for (const Product &product : work.products) share_of_outputs(product, u + product.u, t, threads);
-    for (const Job &job : work) {
-        const Strip &strip = job.strip;
-        Outputs part(job.edit->n_out, t, threads);
-        for (const auto &term : job.edit->sparse)
-            sparse_products(term, strip.x.data(), strip.size(), strip.y.data(), part.from, part.to);
-        add_bias(job.edit->bias, strip.size(), strip.y.data(), part.from, part.to);
-    }
+    for (const Job &job : work) share_of_scale(job, t, threads);
+    for (const Product &product : work.products)
+        share_of_outputs(product, u + product.u, t, threads);
+    for (const Job &job : work) share_of_the_rest(job, t, threads);
 }
 
 // Many rows (a prompt): each thread does its part of the rows.

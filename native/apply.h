@@ -95,7 +95,8 @@ class Applier {
   private:
     void share_factors(Work &work, int t, int threads);
     void share_rows(const Work &work, int t, int threads);
-    void run_rows(const Work &work, const Job &job, int64_t from, int64_t to, Scratch &scratch) const;
+    void run_rows(const Work &work, const Job &job, int64_t from, int64_t to,
+                  Scratch &scratch) const;
     int threads_for(const Work &work) const;
 
     int n_threads_;

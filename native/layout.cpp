@@ -161,12 +161,14 @@ void find_type(const Ggml &g, void *context, const Specimens &s, Layout &l) {
 
 void find_call(const Specimens &s, int64_t n, Layout &l) {
     l.call = read<int32_t>(s.call, l.op);
-    l.call_function =
-        only("a call's function", 4, [&](size_t o) { return read<CallFunction>(s.call, o) == called; });
+    l.call_function = only("a call's function", 4, [&](size_t o) {
+        return read<CallFunction>(s.call, o) == called;
+    });
     l.call_tasks = only("a call's threads", 4, [&](size_t o) {
         return read<int32_t>(s.call, o) == int32_t(CALL_TASKS + n);
     });
-    l.call_data = only("a call's data", 4, [&](size_t o) { return read<void *>(s.call, o) == s.ids; });
+    l.call_data =
+        only("a call's data", 4, [&](size_t o) { return read<void *>(s.call, o) == s.ids; });
 }
 
 // A tensor gets its buffer from a backend, so this one is made without memory of its own.

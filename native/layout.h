@@ -52,6 +52,12 @@ class Node {
     char *data() const { return at<char *>(l_->data); }
     void *buffer() const { return at<void *>(l_->buffer); }
     const char *name() const { return p_ + l_->name; }
+    // Whether it computes nothing.
+    bool is_view() const {
+        for (int32_t view : l_->views)
+            if (op() == view) return true;
+        return false;
+    }
     const Layout &layout() const { return *l_; }
     // Rows of the whole tensor, whatever its dimensions.
     int64_t rows() const { return ne(1) * ne(2) * ne(3); }
@@ -60,7 +66,9 @@ class Node {
         std::memcpy(&value, p_ + offset, sizeof value);
         return value;
     }
-    template <class T> void put(size_t offset, T value) { std::memcpy(p_ + offset, &value, sizeof value); }
+    template <class T> void put(size_t offset, T value) {
+        std::memcpy(p_ + offset, &value, sizeof value);
+    }
 
   private:
     const Layout *l_;

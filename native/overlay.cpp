@@ -151,11 +151,6 @@ int32_t Overlay::place_of_either(Role role, Node node) {
 
 bool Overlay::targeted(int32_t place) const { return place >= 0 && targeted_[size_t(place)]; }
 
-bool Overlay::is_view(Node node) const {
-    return std::find(std::begin(layout_.views), std::end(layout_.views), node.op()) !=
-           std::end(layout_.views);
-}
-
 bool Overlay::wants(Node node, int32_t place) {
     if (awaited_) arrive(node);
     if (awaited_ || !targeted(place)) return false;
@@ -167,7 +162,7 @@ bool Overlay::wants(Node node, int32_t place) {
 // If it is not the awaited node that comes, what waits may be read next, unedited.
 void Overlay::arrive(Node node) {
     bool came = node.tensor() == awaited_;
-    if (!came && is_view(node)) return;
+    if (!came && node.is_view()) return;
     awaited_ = nullptr;
     if (!came) refuse(node, "came where another node was computed before");
     if (node.op() != layout_.mul_mat) ride(node);
@@ -187,7 +182,7 @@ void *Overlay::meeting_place(Node product) {
                        next.src(1).tensor() == product.src(1).tensor();
         if (edited) return sibling ? next.tensor() : rider;
         if (!rider && can_ride(product) && riders_.can_take(next, product)) rider = next.tensor();
-        if (!is_view(next)) break;
+        if (!next.is_view()) break;
     }
     return rider;
 }
@@ -252,8 +247,7 @@ void Overlay::note_input(const Wanted &wanted, Node node) {
     same_input_.push_back(wanted.place);
 }
 
-void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n,
-                         Work &work) {
+void Overlay::edit_group(Node node, int32_t place, const Group &group, int64_t n, Work &work) {
     size_t p = size_t(group.plan);
     int32_t e = edits_[size_t(place) * active_.size() + p];
     if (e < 0) return;

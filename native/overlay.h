@@ -57,7 +57,6 @@ class Overlay {
     int32_t search(Node node);
     int32_t place_of_either(Role role, Node node);
     bool targeted(int32_t place) const;
-    bool is_view(Node node) const;
 
     bool wants(Node node, int32_t place);
     void arrive(Node node);

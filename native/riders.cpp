@@ -39,13 +39,8 @@ void add_rows(const Sum &sum, int64_t row, int64_t rows, int64_t from, int64_t t
 
 } // namespace
 
-bool Riders::is_view(Node node) const {
-    return std::find(std::begin(layout_.views), std::end(layout_.views), node.op()) !=
-           std::end(layout_.views);
-}
-
 bool Riders::can_take(Node node, Node product) const {
-    if (is_view(node)) return true;
+    if (node.is_view()) return true;
     if (node.op() != layout_.add) return false;
     Node other = other_term(node, product);
     if (!other || other.tensor() == product.tensor()) return false;

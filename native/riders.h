@@ -48,7 +48,6 @@ class Riders {
     };
     static void call(void *node, const void *input, int t, int threads, void *rider);
     static void add(Rider &rider, int t, int threads);
-    bool is_view(Node node) const;
     bool is_rider(Node node) const;
 
     const Layout &layout_;

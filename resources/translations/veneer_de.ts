@@ -42,7 +42,7 @@
     <name>Actions</name>
     <message>
       <source>Add to the stack</source>
-      <translation>Auf den Stapel legen</translation>
+      <translation>Zum Stapel</translation>
     </message>
     <message>
       <source>Enter, or drag it to Stacks</source>
@@ -1366,11 +1366,11 @@
     </message>
     <message>
       <source>Import from a hub</source>
-      <translation>Aus einem Hub importieren</translation>
+      <translation>Von einem Hub importieren</translation>
     </message>
     <message>
       <source>OWNER/NAME, or the address of the adapter's page:</source>
-      <translation>BESITZER/NAME, oder die Adresse der Seite des Adapters:</translation>
+      <translation>BESITZER/NAME oder die Adresse der Seite des Adapters:</translation>
     </message>
   </context>
   <context>
@@ -1588,7 +1588,7 @@
     <name>SettingsPlace</name>
     <message>
       <source>With layers on a GPU, adapters take llama.cpp's own lane if it can run them. Veneer's lane copies each result that it edits from the GPU and back, which makes every token slower.</source>
-      <translation>Mit Schichten auf einer GPU nehmen Adapter den eigenen Weg von llama.cpp, wenn er sie ausführen kann. Veneers Weg kopiert jedes Ergebnis, das er bearbeitet, von der GPU und zurück, was jedes Token langsamer macht.</translation>
+      <translation>Mit Schichten auf der GPU nehmen Adapter llama.cpps eigenen Weg, wenn er sie ausführen kann. Veneers Weg kopiert jedes Ergebnis, das er ändert, von der GPU und zurück, was jedes Token langsamer macht.</translation>
     </message>
     <message>
       <source>Show the log…</source>
@@ -1728,7 +1728,7 @@
     </message>
     <message>
       <source>Opens private repositories and those that ask for permission. The system's keyring keeps it, and no file.</source>
-      <translation>Öffnet private Repositories und solche, die um Erlaubnis bitten. Der Schlüsselbund des Systems bewahrt es auf, keine Datei.</translation>
+      <translation>Öffnet private Repositorien und solche, die um Erlaubnis fragen. Es liegt im Schlüsselbund des Systems und in keiner Datei.</translation>
     </message>
     <message>
       <source>Hub</source>
@@ -2204,7 +2204,7 @@
     </message>
     <message>
       <source>Import from a hub (Ctrl+Shift+O)</source>
-      <translation>Aus einem Hub importieren (Strg+Umschalt+O)</translation>
+      <translation>Von einem Hub importieren (Strg+Umschalt+O)</translation>
     </message>
     <message>
       <source>staging {title}…</source>

@@ -15,7 +15,8 @@ import veneer_app
 from tests.app.conftest import Open
 from tests.app.support import settled
 from veneer_app import languages
-from veneer_app.qt import Qt, QtCore, QtWidgets
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
+from veneer_app.theme.apply import Theme
 
 
 @pytest.fixture
@@ -54,6 +55,25 @@ def test_the_window_speaks_german(
     index = window.library.found.index_of(lambda shown: shown.digest == row.digest)
     assert window.library.found.index(index.row(), 6).data() == "60 von 60"
     assert window.layoutDirection() == Qt.LayoutDirection.LeftToRight
+
+
+def test_german_words_fit_into_a_small_window(
+    german: None, open_window: Open, root: Path, qtbot: QtBot
+) -> None:
+    window = open_window(root)
+    Theme(QtWidgets.QApplication.instance()).use("light")
+    window.resize(900, 600)
+    window.go(1)
+    library = window.library
+    library.view.setCurrentIndex(library.found.index_of(lambda row: row.name == "pirate"))
+    settled(qtbot, window)
+    details = library.details.acts.parentWidget()
+
+    qtbot.waitUntil(lambda: details.minimumSizeHint().width() <= details.parentWidget().width())
+    for place in window.rail.findChildren(QtWidgets.QToolButton):
+        bold = QtGui.QFont(place.font())
+        bold.setWeight(bold.Weight.DemiBold)
+        assert QtGui.QFontMetrics(bold).horizontalAdvance(place.text()) < place.width() - 4
 
 
 def test_a_language_that_is_not_there_is_english(qapp: QtWidgets.QApplication) -> None:

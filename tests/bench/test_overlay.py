@@ -68,7 +68,11 @@ def test_a_token_and_a_prompt_on_the_demo_base(demo: Bench):
     print("\none token, demo base")
     token = demo.ratios(rounds=300, tokens=1)
     print(f"prompt of {PROMPT}, demo base")
-    prompt = demo.ratios(rounds=8, tokens=PROMPT)
+    prompt = demo.ratios(rounds=6, tokens=PROMPT)
+    # The aims are 1.15, 1.30 and 1.08; the rest is for what else the machine may do.
+    assert token["overlay, one"] < 1.22
+    assert token["overlay, three"] < 1.40
+    assert prompt["overlay, one"] < 1.15
     for ratios in (token, prompt):
         assert ratios["overlay, one"] < ratios["stock, one"]
         assert ratios["overlay, three"] < ratios["stock, three"]

@@ -186,7 +186,7 @@ def divider(title: str) -> QtWidgets.QWidget:
     """A line across with words in it."""
     made = QtWidgets.QWidget()
     left, right = frame("line", QtWidgets.QHBoxLayout()), frame("line", QtWidgets.QHBoxLayout())
-    middle = label(title, "caption")
+    middle = Elided(title, "caption")
     middle.setAlignment(Qt.AlignmentFlag.AlignCenter)
     layout = row(left, middle, right, spacing=12)
     layout.setStretch(0, 1)

@@ -10,6 +10,9 @@ from veneer_app.theme.icons import set_icon
 
 _MOMENT_MS = 400
 _ICON = 24
+_WIDTH = 88
+_AROUND = 28
+"""Margins and borders beside a name."""
 
 
 class Rail(QtWidgets.QFrame):
@@ -21,7 +24,9 @@ class Rail(QtWidgets.QFrame):
     def __init__(self, places: tuple[tuple[str, str], ...]) -> None:
         super().__init__()
         self.setProperty("role", "rail")
-        self.setFixedWidth(88)
+        self.setFixedWidth(
+            max(_WIDTH, _widest(self.font(), [name for _, name in places]) + _AROUND)
+        )
         self._group = QtWidgets.QButtonGroup(self)
         self._group.setExclusive(True)
         layout = column(spacing=4)
@@ -86,3 +91,10 @@ class Rail(QtWidgets.QFrame):
         made.setShortcut(keys)
         self._group.addButton(made, number)
         return made
+
+
+def _widest(font: QtGui.QFont, names: list[str]) -> int:
+    """As wide as the longest name is while its place is shown."""
+    bold = QtGui.QFont(font)
+    bold.setWeight(bold.Weight.DemiBold)
+    return max(map(QtGui.QFontMetrics(bold).horizontalAdvance, names))

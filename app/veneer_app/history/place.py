@@ -13,7 +13,7 @@ from veneer_app.parts.table import Found, Table, table_view
 from veneer_app.qt import QtCore, QtGui, QtWidgets
 from veneer_app.services import Services
 
-_WIDTHS = {0: 68, 2: 140, 3: 96, 4: 128, 5: 72}
+_WIDTHS = {0: 68, 2: 140, 3: 112, 4: 156, 5: 80}
 _IN_PANEL_TOO = (2, 5)
 _ROOMY = 720
 _AT_ONCE = 200

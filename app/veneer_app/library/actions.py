@@ -39,8 +39,8 @@ class Actions(QtWidgets.QWidget):
         self.setLayout(
             column(
                 row(self.stack, self.targets, None),
-                row(self.reveal, self.verify, None),
-                row(self.remove, None),
+                row(self.reveal, None),
+                row(self.verify, self.remove, None),
             )
         )
 

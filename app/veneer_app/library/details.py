@@ -20,7 +20,7 @@ from veneer_app.parts.controls import (
 from veneer_app.qt import Qt, QtWidgets
 from veneer_app.services import Services
 
-_WIDTH = 320
+_WIDTH = 336
 
 
 class Details(QtWidgets.QFrame):
