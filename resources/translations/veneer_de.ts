@@ -1754,6 +1754,14 @@
       <source>Worker</source>
       <translation>Arbeitsprozess</translation>
     </message>
+    <message>
+      <source>Whose signatures count. “veneer key” shows your own key.</source>
+      <translation>Wessen Signaturen zählen. „veneer key“ zeigt Ihren eigenen Schlüssel.</translation>
+    </message>
+    <message>
+      <source>Trusted keys</source>
+      <translation>Vertraute Schlüssel</translation>
+    </message>
   </context>
   <context>
     <name>SetupPanel</name>
@@ -2038,6 +2046,18 @@
       <translation>Adapter hinzufügen</translation>
     </message>
     <message>
+      <source>The signature by {key} does not fit: it was changed since.</source>
+      <translation>Die Signatur von {key} passt nicht: Seither wurde etwas geändert.</translation>
+    </message>
+    <message>
+      <source>Signed by {whose}, whose key is trusted: {key}</source>
+      <translation>Signiert von {whose}, dessen Schlüssel vertraut wird: {key}</translation>
+    </message>
+    <message>
+      <source>Signed by {key}, which nobody here trusts.</source>
+      <translation>Signiert von {key}, dem hier niemand vertraut.</translation>
+    </message>
+    <message>
       <source>Type a name, then save</source>
       <translation>Namen eingeben, dann speichern</translation>
     </message>
@@ -2220,6 +2240,37 @@
     <message>
       <source>The context is full: what is above is not told to the model any more</source>
       <translation>Der Kontext ist voll: Was darüber steht, wird dem Modell nicht mehr mitgeteilt</translation>
+    </message>
+  </context>
+  <context>
+    <name>Trusted</name>
+    <message>
+      <source>No key is trusted yet.</source>
+      <translation>Noch wird keinem Schlüssel vertraut.</translation>
+    </message>
+    <message>
+      <source>Public key</source>
+      <translation>Öffentlicher Schlüssel</translation>
+    </message>
+    <message>
+      <source>ed25519:…, as its owner sees it</source>
+      <translation>ed25519:…, wie sein Besitzer ihn sieht</translation>
+    </message>
+    <message>
+      <source>Whose key it is</source>
+      <translation>Wessen Schlüssel es ist</translation>
+    </message>
+    <message>
+      <source>Whose it is</source>
+      <translation>Wessen er ist</translation>
+    </message>
+    <message>
+      <source>Trust</source>
+      <translation>Vertrauen</translation>
+    </message>
+    <message>
+      <source>Trust the key of {name} no more</source>
+      <translation>Dem Schlüssel von {name} nicht mehr vertrauen</translation>
     </message>
   </context>
   <context>
