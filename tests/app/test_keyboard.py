@@ -118,6 +118,7 @@ def test_everything_is_done_with_keys_alone(
 
     keys.tab_to("Base only")
     keys.press(Qt.Key.Key_Space)
+    assert keys.focused.accessibleName() == "Message"
     wait(qtbot, lambda: window.topbar.title.text() != "matey")
     settled(qtbot, window)
     keys.press(Qt.Key.Key_R, _CONTROL | _SHIFT)

@@ -92,6 +92,7 @@ class ChatPlace(QtWidgets.QWidget):
         session.stream.grew.connect(self._grew)
         self.list.opened.connect(self._open)
         self.list.new_wanted.connect(self.new)
+        self.switcher.chosen.connect(self.composer.setFocus)
         self.transcript.wished.connect(self._fulfil)
         self.transcript.inspected.connect(self._inspect)
         self.composer.send_wanted.connect(self._ask)

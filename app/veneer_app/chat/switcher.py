@@ -3,7 +3,7 @@
 from veneer_app import reads, text
 from veneer_app.operations import Latest
 from veneer_app.parts.controls import button, clear, row, scrolled
-from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets
+from veneer_app.qt import Qt, QtCore, QtGui, QtWidgets, Signal
 from veneer_app.services import Services
 from veneer_app.switch import SwitchState
 
@@ -11,7 +11,12 @@ _LONGEST = 24
 
 
 class Switcher(QtWidgets.QWidget):
-    """Each base alone, then the saved stacks; the active one is marked."""
+    """Each base alone, then the saved stacks; the active one is marked.
+
+    `chosen` says that another was asked for: until it is active no chip can have the keyboard.
+    """
+
+    chosen = Signal()
 
     def __init__(self, services: Services) -> None:
         super().__init__()
@@ -60,6 +65,7 @@ class Switcher(QtWidgets.QWidget):
 
     def _ask(self, choice: reads.Choice) -> None:
         if not choice.active:
+            self.chosen.emit()
             self._services.switch.to_choice(choice)
 
     def _stated(self, state: SwitchState) -> None:

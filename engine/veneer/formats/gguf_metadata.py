@@ -21,6 +21,7 @@ _STRING_MAX = 1 << 20
 _TEMPLATE_MAX = 256 << 10
 _ELEMENT_MAX = 65_535
 _STRINGS_MAX = 1 << 22
+_TOO_SHORT = "the file is not that long. Perhaps it was not copied or downloaded completely."
 _MIN_PAIR = 8 + 1 + 4 + 1
 _PAIRS_MAX = 65_536
 
@@ -106,8 +107,10 @@ def _decode(raw: bytes, rule: Literal["KEY", "STRING"], what: str) -> str:
 
 def _string_array(window: Window, key: str, count: int) -> tuple[bytes, ...]:
     """The hot loop: a vocabulary has up to 300,000 entries, so it reads the window directly."""
-    if count > min(_STRINGS_MAX, window.remaining // 8):
+    if count > _STRINGS_MAX:
         raise FormatError("ARRAY", f"{key} claims {count} strings.")
+    if count > window.remaining // 8:
+        raise FormatError("ARRAY", f"{key} claims {count} strings; {_TOO_SHORT}")
     unpack, data, pos = struct.Struct("<Q").unpack_from, window.data, window.pos
     strings: list[bytes] = []
     for _ in range(count):
@@ -128,7 +131,7 @@ def _string_array(window: Window, key: str, count: int) -> tuple[bytes, ...]:
 def _number_array(window: Window, key: str, element: int, count: int) -> NDArray[np.generic]:
     dtype = np.dtype(SCALARS[element][1])
     if count > window.remaining // dtype.itemsize:
-        raise FormatError("ARRAY", f"{key} claims {count} numbers; the file is not that long.")
+        raise FormatError("ARRAY", f"{key} claims {count} numbers; {_TOO_SHORT}")
     # The bytes are a copy of a part of the window, so the array does not keep the window alive.
     array: NDArray[np.generic] = np.frombuffer(window.take(count * dtype.itemsize), dtype)
     if element == ValueType.BOOL:

@@ -309,6 +309,13 @@ def test_large_header_is_refused_before_it_is_read():
     assert refusal(raw) == "SIZE"
 
 
+@pytest.mark.parametrize("element", [craft.STRING, craft.F32])
+def test_a_file_that_was_not_copied_completely_is_said_to_be_short(element):
+    raw = craft.gguf([craft.array("a", element, [], count=49_152)])
+    with pytest.raises(FormatError, match="Perhaps it was not copied or downloaded completely"):
+        read_header(io.BytesIO(raw))
+
+
 def test_memory_is_bounded_by_what_the_file_has():
     raw = craft.gguf([craft.array("a", craft.STRING, [], count=(1 << 22) - 1)], data=bytes(1 << 20))
     tracemalloc.start()
