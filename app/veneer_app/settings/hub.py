@@ -1,8 +1,9 @@
 """The token for the hub in the Settings. The system's keyring keeps it, and no file."""
 
 from veneer.store import hub
+from veneer_app import text
 from veneer_app.operations import Operations
-from veneer_app.parts.controls import button, label, row
+from veneer_app.parts.controls import button, column, label, row
 from veneer_app.qt import QtWidgets
 
 _WIDTH = 216
@@ -23,13 +24,13 @@ class HubToken(QtWidgets.QWidget):
         self.field.returnPressed.connect(lambda: self._keep(self.field.text()))
         self.keep = button(self.tr("Keep"), "check", on_click=lambda: self._keep(self.field.text()))
         self.forget = button(self.tr("Forget"), "close", on_click=lambda: self._keep(""))
-        self.said = label(role="muted")
-        self.setLayout(row(self.field, self.keep, self.forget, self.said, None))
+        self.said = label(role="muted", wrap=True)
+        self.setLayout(column(row(self.field, self.keep, self.forget, None), self.said))
         self._show(False)
 
     def refresh(self) -> None:
         """Ask the keyring, which may want to be unlocked: only once somebody looks."""
-        self._operations.read(lambda ws: hub.has_token(), self._show)
+        self._operations.read(lambda ws: hub.has_token(), self._show, self._cannot)
 
     def _keep(self, token: str) -> None:
         def work() -> bool:
@@ -39,8 +40,13 @@ class HubToken(QtWidgets.QWidget):
         self.field.clear()
         task = self._operations.change(lambda ws, progress, cancel: work())
         task.succeeded.connect(self._show)
-        task.failed.connect(self._operations.refused)
+        task.failed.connect(self._cannot)
+
+    def _cannot(self, error: BaseException) -> None:
+        self.said.setText(text.reason(error))
+        self.said.show()
 
     def _show(self, kept: bool) -> None:
         self.field.setPlaceholderText(self.tr("In the keyring") if kept else self.tr("None"))
         self.forget.setEnabled(kept)
+        self.said.hide()
