@@ -11,6 +11,14 @@
       <translation>Kopieren</translation>
     </message>
     <message>
+      <source>GPUs: {0}</source>
+      <translation>GPUs: {0}</translation>
+    </message>
+    <message>
+      <source>none</source>
+      <translation>keine</translation>
+    </message>
+    <message>
       <source>Lane overlay: available, with the kernels {0}</source>
       <translation>Weg „overlay“: vorhanden, mit den Kernen {0}</translation>
     </message>
@@ -1637,6 +1645,14 @@
     <message>
       <source>Layers on the GPU</source>
       <translation>Schichten auf der GPU</translation>
+    </message>
+    <message>
+      <source>Only this GPU</source>
+      <translation>Nur diese GPU</translation>
+    </message>
+    <message>
+      <source>Whichever there is</source>
+      <translation>Welche es gibt</translation>
     </message>
     <message>
       <source>KV cache type</source>

@@ -8,8 +8,9 @@ from pytestqt.qtbot import QtBot
 from tests.app.support import settled, wait
 from veneer import Workspace
 from veneer.errors import WorkspaceBusy
+from veneer.store.settings import Settings
 from veneer_app import bugs, main
-from veneer_app.qt import QtWidgets
+from veneer_app.qt import Qt, QtWidgets
 from veneer_app.theme import tokens
 from veneer_app.window import MainWindow
 
@@ -78,6 +79,19 @@ def test_an_error_of_the_programs_own_is_no_message(window: MainWindow, qtbot: Q
     wait(qtbot, lambda: seen)
     assert isinstance(seen[0], ZeroDivisionError)
     assert not window.notices.isVisible()
+
+
+def test_a_gpu_is_named_once_it_was_typed(window: MainWindow, qtbot: QtBot):
+    window.go(4)
+    field = window.settings.bound["device"].field
+    kept: list[Settings] = []
+    window.operations.settings_changed.connect(kept.append)
+    field.setFocus()
+    window.settings.bound["n_ctx"].field.setFocus()
+    assert kept == []
+    qtbot.keyClicks(field, "CUDA1")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    wait(qtbot, lambda: [settings.device for settings in kept] == ["CUDA1"])
 
 
 def test_the_price_of_the_overlay_on_a_gpu_is_told(window: MainWindow, qtbot: QtBot):

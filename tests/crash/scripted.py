@@ -39,7 +39,7 @@ class ScriptedRuntime:
 
     def start(self) -> Ready:
         self.alive = True
-        return Ready(build="scripted", gpu_offload=False)
+        return Ready(build="scripted")
 
     @contextmanager
     def switching(self) -> Iterator[None]:

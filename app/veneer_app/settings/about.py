@@ -32,7 +32,8 @@ class About(QtWidgets.QWidget):
         task.failed.connect(lambda error: self.ask_build.setEnabled(True))
 
     def _show(self, offer: Offer) -> None:
-        self.build.setText("\n".join((offer.build, *self._lanes(offer))))
+        gpus = self.tr("GPUs: {0}").format(", ".join(offer.gpus) or self.tr("none"))
+        self.build.setText("\n".join((offer.build, gpus, *self._lanes(offer))))
         self.build.show()
         self.ask_build.hide()
 

@@ -18,7 +18,7 @@ class Bound:
 
     name: str
     caption: str
-    field: fields.Whole | QtWidgets.QComboBox | QtWidgets.QCheckBox
+    field: fields.Whole | QtWidgets.QComboBox | QtWidgets.QCheckBox | fields.Line
     unit: int = 1
 
     def show(self, settings: Settings) -> None:
@@ -29,6 +29,8 @@ class Bound:
             field.setValue(value // self.unit)
         elif isinstance(field, QtWidgets.QComboBox):
             fields.choose(field, value)
+        elif isinstance(field, fields.Line):
+            field.setText(value)
         else:
             field.setChecked(value)
         field.blockSignals(blocked)
@@ -39,6 +41,8 @@ class Bound:
             return self.field.value() * self.unit
         if isinstance(self.field, QtWidgets.QComboBox):
             return self.field.currentData()
+        if isinstance(self.field, fields.Line):
+            return self.field.text().strip()
         return self.field.isChecked()
 
     def on_change(self, keep: Any) -> None:
@@ -48,9 +52,27 @@ class Bound:
             changed = field.valueChanged
         elif isinstance(field, QtWidgets.QComboBox):
             changed = field.currentIndexChanged
+        elif isinstance(field, fields.Line):
+            changed = field.editingFinished
         else:
             changed = field.toggled
-        changed.connect(lambda: keep(**{self.name: self.value()}))
+        changed.connect(lambda: self._tell(keep))
+
+    def _tell(self, keep: Any) -> None:
+        if isinstance(self.field, fields.Line):
+            # Leaving the field ends the editing, too, although nobody may have edited.
+            if not self.field.isModified():
+                return
+            self.field.setModified(False)
+        keep(**{self.name: self.value()})
+
+
+def words(name: str, caption: str, empty: str) -> Bound:
+    """A name that is typed; `empty` is what none means."""
+    field = fields.line(caption, empty)
+    field.setMaxLength(100)
+    field.setFixedWidth(_WIDTH)
+    return Bound(name, caption, field)
 
 
 def number(name: str, caption: str, low: int, high: int, step: int = 1) -> Bound:

@@ -13,7 +13,7 @@ from veneer_app.parts.controls import Elided, button, column, frame, label, row,
 from veneer_app.qt import QtGui, QtWidgets
 from veneer_app.services import Services
 from veneer_app.settings.about import About
-from veneer_app.settings.bound import Bound, megabytes, number, one_of, yes_or_no
+from veneer_app.settings.bound import Bound, megabytes, number, one_of, words, yes_or_no
 from veneer_app.settings.hub import HubToken
 from veneer_app.settings.log import show_log
 from veneer_app.settings.trusted import Trusted
@@ -92,6 +92,7 @@ class SettingsPlace(QtWidgets.QWidget):
             number("n_ctx", self.tr("Context (tokens)"), 256, 1_048_576, 256),
             number("n_threads", self.tr("Threads"), 1, 512),
             number("n_gpu_layers", self.tr("Layers on the GPU"), 0, 999),
+            words("device", self.tr("Only this GPU"), self.tr("Whichever there is")),
             one_of("type_kv", self.tr("KV cache type"), kinds),
             one_of("lane", self.tr("Lane of the adapters"), lanes),
         )

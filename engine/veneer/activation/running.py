@@ -159,7 +159,12 @@ class Running:
 
 def offer_of(ready: Ready) -> Offer:
     """What a worker that is ready can do."""
-    return Offer(build=ready.build, overlay=ready.overlay, why_not=ready.why_no_overlay)
+    return Offer(
+        build=ready.build,
+        overlay=ready.overlay,
+        why_not=ready.why_no_overlay,
+        gpus=ready.gpus,
+    )
 
 
 def context_of(settings: Settings) -> ContextSettings:
@@ -168,6 +173,7 @@ def context_of(settings: Settings) -> ContextSettings:
         n_ctx=settings.n_ctx,
         n_threads=settings.n_threads,
         n_gpu_layers=settings.n_gpu_layers,
+        device=settings.device,
         type_kv=settings.type_kv,
     )
 

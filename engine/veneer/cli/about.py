@@ -55,11 +55,14 @@ def version(context: typer.Context, json: JsonFlag = False) -> None:
         ),
     ]
     if json:
-        session.print_json({"veneer": VERSION, "llama_cpp": build, "lanes": lanes})
+        gpus = () if offer is None else offer.gpus
+        session.print_json({"veneer": VERSION, "llama_cpp": build, "gpus": gpus, "lanes": lanes})
         return
     session.out.print(f"veneer {VERSION}\n{build or why_not}", markup=False)
     for lane in lanes:
         session.out.print(str(lane), markup=False)
+    if offer is not None and offer.gpus:
+        session.out.print(f"GPUs: {', '.join(offer.gpus)}", markup=False)
 
 
 def log(context: typer.Context, json: JsonFlag = False) -> None:

@@ -27,6 +27,7 @@ def hub_token(
     if forget:
         hub.keep_token("")
     elif keep:
+        # This command opens no workspace, so nobody else is ever asked to carry it out.
         terminal = sys.stdin.isatty()
         with session.ctrl_c.heeded():
             typed = typer.prompt("Token", hide_input=True) if terminal else sys.stdin.readline()

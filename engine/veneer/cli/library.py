@@ -15,7 +15,6 @@ from veneer.cli import facts, verdict
 from veneer.cli.session import JsonFlag, Session, session_of
 from veneer.compose.stacks import Composition
 from veneer.identity import short
-from veneer.store import hub
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.workspace import Workspace
 
@@ -54,7 +53,7 @@ def import_(
     with session.write() as workspace, session.progress(path.name, json=json) as report:
         done = session.take(
             workspace.import_path(
-                path if hub.parse(path) else session.path(path),
+                session.path(path),
                 copy=copy,
                 name=name,
                 progress=report,

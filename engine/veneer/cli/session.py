@@ -19,6 +19,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from veneer.cli.terminal import LocalTerminal, Terminal
 from veneer.compose.plan import LaneWish
 from veneer.control.ctrl_c import CtrlC
+from veneer.store import hub
 from veneer.store.changes import Changes, Outcome
 from veneer.tasks import CancelToken, silent
 from veneer.tasks import Progress as Report
@@ -101,8 +102,8 @@ class Session:
             return self.terminal.read_line(prompt)
 
     def path(self, path: Path) -> Path:
-        """A path as whoever typed it means it."""
-        return self.terminal.cwd / path
+        """A path, or a repository of a hub, as whoever typed it means it."""
+        return path if hub.parse(path) else self.terminal.cwd / path
 
     def note(self, sentence: str) -> None:
         """Something worth knowing beside the result, on one line of standard error."""

@@ -16,12 +16,13 @@ class Offer:
     """What the worker can do.
 
     `build` names llama.cpp and the processor's features; `overlay` the overlay's kernels, empty
-    where that lane is off, with the reason in `why_not`.
+    where that lane is off, with the reason in `why_not`; `gpus` the names of the GPUs.
     """
 
     build: str
     overlay: str
     why_not: str
+    gpus: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,17 @@ LaneWish = Literal["auto", "stock", "overlay"]
 
 
 class ContextSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about a context that may change a bit of the result. Sizes in tokens."""
+    """Everything about a context that may change a bit of the result. Sizes in tokens.
+
+    `device` is the one GPU to use, by ggml's name; without one llama.cpp takes what there is.
+    """
 
     n_ctx: int = 4096
     n_batch: int = 256
     n_threads: int = 2
     type_kv: Literal["f16", "f32", "q8_0"] = "f16"
     n_gpu_layers: int = 0
+    device: str = ""
 
     def identity(self) -> dict[str, Any]:
         """The fields as they enter an execution id."""

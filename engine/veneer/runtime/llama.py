@@ -24,6 +24,7 @@ from veneer.errors import (
     RuntimeRefused,
     VeneerError,
 )
+from veneer.runtime.devices import Devices
 from veneer.runtime.overlay import ContextOverlay, OverlayLane
 
 PINNED = "0.3.36"
@@ -42,7 +43,6 @@ ggml: Any = _ggml.libggml
 
 _KV_TYPES = {"f32": 0, "f16": 1, "q8_0": 8}
 _INFO = 2
-_CPU = 0
 _NEEDED = (
     "llama_set_adapters_lora",
     "llama_adapter_lora_init",
@@ -71,9 +71,9 @@ def build_id() -> str:
     return f"llama-cpp-python {llama_cpp.__version__}; {info}"
 
 
-def supports_gpu() -> bool:
-    """Whether this build can offload layers to a GPU."""
-    return bool(api.llama_supports_gpu_offload())
+def devices() -> Devices:
+    """What this build can compute on."""
+    return Devices(ggml)
 
 
 def overlay_lane() -> OverlayLane:
@@ -83,17 +83,7 @@ def overlay_lane() -> OverlayLane:
     # Of the libraries that it stands on there may be copies in the folder that are not in use.
     names = {"darwin": "libllama.dylib", "win32": "ggml-base.dll"}
     name = names.get(sys.platform, "libllama.so")
-    return OverlayLane(Path(llama_cpp.__file__).parent / "lib" / name, only_cpu=_only_cpu())
-
-
-def _only_cpu() -> bool:
-    """Whether ggml has no other device, not even a library for matrices (BLAS, AMX)."""
-    device, kind = ggml.ggml_backend_dev_get, ggml.ggml_backend_dev_type
-    device.argtypes, device.restype = [ctypes.c_size_t], ctypes.c_void_p
-    kind.argtypes, kind.restype = [ctypes.c_void_p], ctypes.c_int
-    count = ggml.ggml_backend_dev_count
-    count.argtypes, count.restype = [], ctypes.c_size_t
-    return all(kind(device(number)) == _CPU for number in range(count()))
+    return OverlayLane(Path(llama_cpp.__file__).parent / "lib" / name, only_cpu=devices().only_cpu)
 
 
 class Logging:
@@ -114,6 +104,8 @@ class Model:
     def __init__(self, path: str, settings: ContextSettings) -> None:
         parameters = api.llama_model_default_params()
         parameters.n_gpu_layers = settings.n_gpu_layers
+        chosen = devices().alone(settings.device) if settings.device else None
+        parameters.devices = ctypes.cast(chosen, ctypes.c_void_p) if chosen else None
         parameters.check_tensors = True
         self.handle = api.llama_model_load_from_file(os.fsencode(path), parameters)
         if not self.handle:

@@ -116,13 +116,13 @@ Request = Stage | Publish | Discard | Generate | Evaluate | Tokenize | Cancel | 
 class Ready(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """The worker's first words. `build` identifies llama.cpp and the CPU features in use.
 
-    `overlay` identifies the overlay's kernels; it is empty where that lane is off, and
-    `why_no_overlay` says why.
+    `gpus` are names. `overlay` identifies the overlay's kernels; it is empty where that lane is
+    off, and `why_no_overlay` says why.
     """
 
     id: int = 0
     build: str
-    gpu_offload: bool
+    gpus: tuple[str, ...] = ()
     overlay: str = ""
     why_no_overlay: str = ""
 

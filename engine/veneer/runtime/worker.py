@@ -316,7 +316,7 @@ def _load_llama(log: household.Log) -> tuple["OverlayLane | None", protocol.Read
         lane, why_not = None, error.message
     ready = protocol.Ready(
         build=llama.build_id(),
-        gpu_offload=llama.supports_gpu(),
+        gpus=llama.devices().gpus,
         overlay="" if lane is None else lane.id,
         why_no_overlay=why_not,
     )

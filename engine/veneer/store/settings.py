@@ -28,6 +28,7 @@ def default_threads() -> int:
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes in tokens and bytes; `memory_budget` 0 means what the machine has free.
 
+    `device` is the one GPU to use; without one llama.cpp takes what there is.
     What the newest `keep_generations` need stays when it is removed from the library.
     `kv_budget` and `adapters_budget` are for what is kept in memory to switch back fast.
     `kv_disk_budget` keeps computed conversations in files too; 0 keeps none. `lane` says how
@@ -40,6 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     n_ctx: Annotated[int, Meta(ge=64, le=1 << 24)] = 4096
     n_threads: Annotated[int, Meta(ge=1, le=1024)] = msgspec.field(default_factory=default_threads)
     n_gpu_layers: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    device: Annotated[str, Meta(max_length=100)] = ""
     type_kv: Literal["f16", "f32", "q8_0"] = "f16"
     lane: Literal["auto", "stock", "overlay"] = "auto"
     memory_budget: _Bytes = 0

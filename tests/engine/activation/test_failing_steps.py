@@ -146,6 +146,17 @@ def test_what_acts_on_few_tokens_is_not_said_to_change_nothing(
     assert workspace.activate("few of them", confirm_base=True).value.changed
 
 
+def test_a_gpu_that_is_not_there_is_named_and_nothing_is_lost(workspace: Workspace):
+    workspace.activate("plain")
+    before = workspace.logits(IDS)
+    good = workspace.settings
+    workspace.change_settings(msgspec.structs.replace(good, device="CUDA7", n_gpu_layers=8))
+    with pytest.raises(RuntimeRefused, match=r"no GPU called CUDA7\. It has none at all\."):
+        workspace.activate("pirates")
+    workspace.change_settings(good)
+    np.testing.assert_array_equal(workspace.logits(IDS), before)
+
+
 def gguf_tokens(path: Path) -> tuple[bytes, ...]:
     with path.open("rb") as file:
         return read_header(file).strings("tokenizer.ggml.tokens")
