@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from veneer.activation.journal import Generation
 from veneer.activation.running import context_of
-from veneer.adapters.compat import CompatReport, check
+from veneer.adapters.compat import CompatReport
 from veneer.chat.conversation import Conversation
 from veneer.compose.plan import ContextSettings
 from veneer.compose.signatures import Standing
@@ -263,9 +263,8 @@ def fits(
     """How these adapters fit a base, as far as they and it are still there."""
     found: dict[Digest, CompatReport] = {}
     with suppress(NotFound):
-        against = workspace.library.base(base).base
         for adapter in adapters:
-            found[adapter] = check(workspace.library.adapter(adapter).adapter, against, base)
+            found[adapter] = workspace.library.check(adapter, base)
     return found
 
 

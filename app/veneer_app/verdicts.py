@@ -1,12 +1,13 @@
 """How adapters fit a base, judged once each, and only those that somebody wants to see.
 
-A verdict depends on nothing but the files of both, whose digests name them, so it stays true.
+One that changes is judged again: the same files, brought in anew, may come with another tokenizer.
 """
 
 from collections.abc import Iterable, Mapping
 
 from veneer.adapters.compat import CompatReport
 from veneer.identity import Digest
+from veneer.store.changes import Changes
 from veneer_app import reads
 from veneer_app.operations import Operations
 from veneer_app.qt import QtCore, Signal
@@ -25,6 +26,7 @@ class Verdicts(QtCore.QObject):
         self._operations = operations
         self._known: dict[Digest, dict[Digest, CompatReport]] = {}
         self._asked: dict[Digest, set[Digest]] = {}
+        operations.changed.connect(self._forget)
 
     def on(self, base: Digest | None) -> Mapping[Digest, CompatReport]:
         """What is known already of each adapter on a base."""
@@ -42,6 +44,12 @@ class Verdicts(QtCore.QObject):
         asked.update(new)
         for first in range(0, len(new), _AT_ONCE):
             self._ask(base, tuple(new[first : first + _AT_ONCE]))
+
+    def _forget(self, changes: Changes) -> None:
+        for base, known in self._known.items():
+            self._asked.get(base, set[Digest]()).difference_update(changes.adapters)
+            for adapter in changes.adapters:
+                known.pop(adapter, None)
 
     def _ask(self, base: Digest, adapters: tuple[Digest, ...]) -> None:
         def keep(reports: Mapping[Digest, CompatReport]) -> None:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from veneer.adapters.compat import check
 from veneer.demo import BASE_FILE
 from veneer.store.records import StoredAdapter, StoredBase
 from veneer.store.refs import free_name
@@ -43,7 +42,7 @@ def look(workspace: Workspace) -> Beginning:
         return Beginning()
     fit, misfit = None, ""
     for stored in sorted(workspace.library.adapters(), key=lambda a: a.added_at):
-        report = check(stored.adapter, base.base, base.digest)
+        report = workspace.library.check(stored.digest, base.digest)
         if report.ok:
             fit = stored
         else:
