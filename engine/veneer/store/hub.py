@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from veneer.adapters.source import refusal
-from veneer.errors import FormatError, HubFailed, VeneerError
+from veneer.errors import FormatError, HubFailed, KeyringFailed, VeneerError
 from veneer.store import keychain
 from veneer.store.intake import Intake, adapters_in, beside_in
 from veneer.store.refs import clean_name
@@ -138,7 +138,7 @@ class _Pouring:
 def find(ref: HubRef) -> tuple[Intake, str]:
     """What there is to import, and what to note as its source: the very commit.
 
-    Raises `HubFailed`, `FormatError`, `PickleRefused`, `UnsupportedAdapter`, `KeyringFailed`.
+    Raises `HubFailed`, `FormatError`, `PickleRefused`, `UnsupportedAdapter`.
     """
     commit, everything = _files(ref)
     # The page of a file means the folder that it lies in.
@@ -167,8 +167,8 @@ def _files(ref: HubRef) -> tuple[str, tuple[HubFile, ...]]:
     from huggingface_hub import HfApi, hf_hub_url
 
     endpoint = os.environ.get("VENEER_HUB", _PUBLIC).rstrip("/")
-    token = keychain.read(_TOKEN)
-    with _in_words(ref.repo):
+    token, without = _token()
+    with _in_words(ref.repo, without):
         info = HfApi(endpoint=endpoint, token=token or False).model_info(
             ref.repo, revision=ref.revision, files_metadata=True, timeout=_SECONDS
         )
@@ -182,6 +182,14 @@ def _files(ref: HubRef) -> tuple[str, tuple[HubFile, ...]]:
     return commit, tuple(map(made, info.siblings or ()))
 
 
+def _token() -> tuple[str | None, str]:
+    """The token; where the keyring cannot be read, none and why. What is public needs none."""
+    try:
+        return keychain.read(_TOKEN), ""
+    except KeyringFailed as error:
+        return None, error.message
+
+
 def _not_one(ref: HubRef, files: Sequence[HubFile], folders: tuple[str, ...]) -> VeneerError:
     if folders:
         listed = ", ".join(f"{HubRef(ref.repo, ref.revision, f)}" for f in folders[:_LISTED])
@@ -192,7 +200,7 @@ def _not_one(ref: HubRef, files: Sequence[HubFile], folders: tuple[str, ...]) ->
 
 
 @contextmanager
-def _in_words(what: str) -> Generator[None]:
+def _in_words(what: str, without_token: str = "") -> Generator[None]:
     from httpx2 import HTTPError
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -219,7 +227,7 @@ def _in_words(what: str) -> Generator[None]:
         yield
     except tuple(words) as error:
         said = next(text for kind, text in words.items() if isinstance(error, kind))
-        raise HubFailed(f"{what} {said}") from error
+        raise HubFailed(f"{what} {said} {without_token}".rstrip()) from error
 
 
 def has_token() -> bool:

@@ -8,7 +8,7 @@ import pytest
 from tests.engine.hubs import COMMIT, Hub, serving
 from tests.engine.keyrings import LockedKeyring, MemoryKeyring, using
 from veneer import Workspace
-from veneer.errors import Cancelled, FormatError, HubFailed, KeyringFailed, PickleRefused
+from veneer.errors import Cancelled, FormatError, HubFailed, PickleRefused
 from veneer.store import hub as hubs
 from veneer.store.hub import HubRef, parse
 from veneer.tasks import CancelToken
@@ -139,7 +139,16 @@ def test_pickles_and_whole_models_are_refused_by_name(hub: Hub, empty: Workspace
     nothing_stays(empty)
 
 
-def test_a_locked_keyring_is_said(hub: Hub, empty: Workspace):
-    with using(LockedKeyring()), pytest.raises(KeyringFailed, match="could not be read from"):
-        empty.import_path(Path("hf:crew/pirate"))
-    nothing_stays(empty)
+def test_without_a_keyring_what_is_private_is_not_had_and_what_is_public_is(
+    hub: Hub, empty: Workspace
+):
+    hub.private.add("crew/pirate")
+    with using(LockedKeyring()):
+        words = (
+            r"needs the token of somebody who may see it\. The system's keyring could not be read"
+        )
+        with pytest.raises(HubFailed, match=words):
+            empty.import_path(Path("hf:crew/pirate"))
+        nothing_stays(empty)
+        hub.private.clear()
+        assert empty.import_path(Path("hf:crew/pirate")).value.name == "pirate"
