@@ -22,6 +22,7 @@ from safetensors.numpy import save_file
 from tests.parity.conftest import Report
 from tests.parity.test_demo_base import ALL, TOLERANCE, dequantized
 from veneer import Workspace
+from veneer.activation import running
 
 pytestmark = pytest.mark.parity
 TEXT = "The lighthouse keeper counted the ships, wrote their names in a book, and "
@@ -190,6 +191,32 @@ def test_a_kind(
     layers = [(saved(name), KINDS[name].strength)]
     wanted = peft_logits(model, layers, prompts)
     compare(report, name, run(workspace, layers, prompts), wanted, plain)
+
+
+@pytest.mark.parametrize(
+    "name", ["lora", "dora", "ia3", "lm_head and embed_tokens", "modules_to_save norms"]
+)
+def test_a_prompt_in_batches_of_seven(
+    name: str,
+    workspace: Workspace,
+    model: Any,
+    saved: Callable[[str], Path],
+    prompts: list[list[int]],
+    plain: Any,
+    report: Report,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    context_of = running.context_of
+    monkeypatch.setattr(
+        running, "context_of", lambda chosen: msgspec.structs.replace(context_of(chosen), n_batch=7)
+    )
+    layers = [(saved(name), KINDS[name].strength)]
+    wanted = peft_logits(model, layers, prompts)
+    found = run(workspace, layers, prompts)
+    plan = workspace._running.plan
+    assert plan is not None
+    assert plan.context.n_batch == 7
+    compare(report, f"{name}, batches of 7", found, wanted, plain)
 
 
 @pytest.mark.parametrize("name", STACKS)
