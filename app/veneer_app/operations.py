@@ -181,16 +181,18 @@ class Latest(QtCore.QObject):
         self._operations = operations
         self._ticket = 0
 
-    def ask(self, work: Read, done: Callable[[Any], None]) -> None:
+    def ask(
+        self, work: Read, done: Callable[[Any], None], failed: Callable[[Any], None] | None = None
+    ) -> None:
         """Look something up; an answer that was overtaken is dropped."""
         self._ticket += 1
         ticket = self._ticket
 
-        def deliver(value: Any) -> None:
-            if ticket == self._ticket:
-                done(value)
+        def unless_overtaken(deliver: Callable[[Any], None]) -> Callable[[Any], None]:
+            return lambda value: deliver(value) if ticket == self._ticket else None
 
-        self._operations.read(work, deliver)
+        told = None if failed is None else unless_overtaken(failed)
+        self._operations.read(work, unless_overtaken(done), told)
 
 
 def merged(first: Changes, second: Changes) -> Changes:

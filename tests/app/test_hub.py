@@ -47,6 +47,9 @@ def test_a_private_adapter_comes_with_the_token(hub: Hub, fresh: MainWindow, qtb
     token.keep.click()
     wait(qtbot, token.forget.isEnabled)
     assert token.field.text() == ""
+    token.keep.click()
+    wait(qtbot, lambda: fresh.operations.idle)
+    assert token.forget.isEnabled()
     ask_for(fresh, "crew/pirate")
     wait(qtbot, lambda: names(fresh) == ["pirate"])
     token.forget.click()
