@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, Final, cast
 
 from veneer.errors import FormatError, PickleRefused
 from veneer.store.fs import Fs
+from veneer.store.streamed import Streamed
 
 _ZIP_MAGIC: Final = b"PK\x03\x04"
 _GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -37,23 +38,11 @@ _BROKEN: Final = (
 
 
 @dataclass(frozen=True)
-class Member:
-    """One regular file in an archive, by the name that it has there. Size in bytes."""
+class Member(Streamed):
+    """One regular file in an archive."""
 
     fs: Fs
     archive: Path
-    name: str
-    size: int
-
-    @property
-    def folder(self) -> str:
-        """The folder it lies in, "" at the top."""
-        return str(PurePosixPath(self.name).parent).removeprefix(".")
-
-    @property
-    def file_name(self) -> str:
-        """Its name without the folder."""
-        return PurePosixPath(self.name).name
 
     def open(self) -> AbstractContextManager[BinaryIO]:
         """Read it from its start, forwards only. Raises `FormatError` where it is broken."""
@@ -76,7 +65,7 @@ def members(fs: Fs, path: Path) -> tuple[Member, ...]:
     """
     with _broken_is_refused(path), fs.open_read(path) as file:
         found = [
-            Member(fs, path, name, size)
+            Member(name, size, fs, path)
             for name, size in (_zip_names(file) if _is_zip(file) else _tar_names(file, path))
         ]
     names = [member.name for member in found]

@@ -14,7 +14,7 @@ import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from veneer.adapters.source import refusal
@@ -22,6 +22,7 @@ from veneer.errors import FormatError, HubFailed, KeyringFailed, VeneerError
 from veneer.store import keychain
 from veneer.store.intake import Intake, adapters_in, beside_in
 from veneer.store.refs import clean_name
+from veneer.store.streamed import Streamed
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
@@ -65,24 +66,12 @@ def parse(path: Path | str) -> HubRef | None:
 
 
 @dataclass(frozen=True)
-class HubFile:
-    """One file of a repository at one commit. Size in bytes; no digest where the hub has none."""
+class HubFile(Streamed):
+    """One file of a repository at one commit; no digest where the hub has none."""
 
     address: str
-    name: str
-    size: int
     digest: str | None
     token: str | None = field(repr=False)
-
-    @property
-    def folder(self) -> str:
-        """The folder it lies in, "" at the top."""
-        return str(PurePosixPath(self.name).parent).removeprefix(".")
-
-    @property
-    def file_name(self) -> str:
-        """Its name without the folder."""
-        return PurePosixPath(self.name).name
 
     @contextmanager
     def open(self) -> Generator[BinaryIO]:
@@ -177,7 +166,7 @@ def _files(ref: HubRef) -> tuple[str, tuple[HubFile, ...]]:
     def made(each: "RepoSibling") -> HubFile:
         address = hf_hub_url(ref.repo, each.rfilename, revision=commit, endpoint=endpoint)
         digest = each.lfs.sha256 if each.lfs is not None else None
-        return HubFile(address, each.rfilename, each.size or 0, digest, token)
+        return HubFile(each.rfilename, each.size or 0, address, digest, token)
 
     return commit, tuple(map(made, info.siblings or ()))
 

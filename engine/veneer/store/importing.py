@@ -25,10 +25,11 @@ from veneer.store.catalog import Catalog, Table
 from veneer.store.changes import Changes, Outcome
 from veneer.store.database import now
 from veneer.store.fs import FileStat, Fs
-from veneer.store.intake import Intake, Streamed, examine
+from veneer.store.intake import Intake, examine
 from veneer.store.objects import Objects, Received, chunks_of
 from veneer.store.records import OpenedSource, StoredAdapter, StoredBase
 from veneer.store.refs import clean_name, free_name
+from veneer.store.streamed import Streamed
 from veneer.store.verify import Verifier
 from veneer.tasks import CancelToken, Progress, silent
 

@@ -5,10 +5,9 @@ tell the two kinds of GGUF apart, or to list an archive.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol, TypeVar
+from typing import BinaryIO, Literal, TypeVar
 
 from veneer.adapters.gguf_reader import is_adapter
 from veneer.adapters.source import MLX_WEIGHTS, PEFT_CONFIG, PEFT_WEIGHTS, refusal
@@ -18,6 +17,7 @@ from veneer.formats.tokenizer import FILE as TOKENIZER
 from veneer.store.archive import is_archive, members
 from veneer.store.fs import Fs
 from veneer.store.refs import clean_name
+from veneer.store.streamed import Streamed
 
 _MAGIC = b"GGUF"
 _LISTED = 6
@@ -27,20 +27,6 @@ _WANTED = (
     f"A base is a .gguf file. An adapter is a folder with {PEFT_CONFIG} and {PEFT_WEIGHTS}, a "
     ".safetensors file, a .gguf file, or one of these in a .zip or .tar.gz."
 )
-
-
-class Streamed(Protocol):
-    """A file that has no path: in an archive, or on a hub. Size in bytes."""
-
-    @property
-    def size(self) -> int: ...
-    @property
-    def folder(self) -> str: ...
-    @property
-    def file_name(self) -> str: ...
-    def open(self) -> AbstractContextManager[BinaryIO]:
-        """Read it from its start, forwards only."""
-        ...
 
 
 S = TypeVar("S", bound=Streamed)
