@@ -323,14 +323,12 @@ def hints(workspace: Workspace) -> tuple[Hint, ...]:
     found = _readable_active(workspace)
     if found is None:
         return ()
-    active = found[1].manifest.composition.adapters
-    noted = {a.digest: a for a in workspace.library.adapters()}
-    stored = [noted[a.digest] for a in reversed(active) if a.digest in noted]
-    return tuple(
-        Hint(a.name, a.trigger_text, a.system_prompt)
-        for a in stored
-        if a.trigger_text or a.system_prompt
-    )
+    noted: list[Hint] = []
+    for ref in reversed(found[1].manifest.composition.adapters):
+        with suppress(NotFound):
+            a = workspace.library.adapter(ref.digest)
+            noted.append(Hint(a.name, a.trigger_text, a.system_prompt))
+    return tuple(hint for hint in noted if hint.trigger or hint.system_prompt)
 
 
 def start(workspace: Workspace) -> Start:

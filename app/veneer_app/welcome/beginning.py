@@ -41,12 +41,13 @@ def look(workspace: Workspace) -> Beginning:
     if base is None:
         return Beginning()
     fit, misfit = None, ""
-    for stored in sorted(workspace.library.adapters(), key=lambda a: a.added_at):
+    oldest_first = sorted(workspace.library.adapters(), key=lambda a: a.added_at)
+    for stored in reversed(oldest_first):
         report = workspace.library.check(stored.digest, base.digest)
         if report.ok:
             fit = stored
-        else:
-            misfit = f"“{text.plain(stored.name, 60)}”: {verdict(report)}"
+            break
+        misfit = misfit or f"“{text.plain(stored.name, 60)}”: {verdict(report)}"
     return Beginning(
         base=base,
         adapter=fit,

@@ -124,7 +124,7 @@ class FirstRun(QtWidgets.QWidget):
         self.setLayout(layout)
 
     def _changed(self, changes: Changes) -> None:
-        if not self._over and (changes.bases or changes.adapters):
+        if self._begun and not self._over and (changes.bases or changes.adapters):
             self._look()
 
     def _look(self) -> None:
