@@ -37,8 +37,8 @@ class CompatReport(Struct, frozen=True, kw_only=True):
 
     `problems` has one entry for each target that does not fit. `doubts` are the sentences that
     stand against a surer `fit` than "shape"; `remarks` are good to know and stand against nothing.
-    `beyond_stock` has one entry for each thing that fits
-    and that llama.cpp's own adapters cannot do, so that the overlay lane must.
+    `beyond_stock` has one entry for each thing that fits and that llama.cpp's own adapters cannot
+    do, so that the overlay lane must.
     """
 
     ok: bool

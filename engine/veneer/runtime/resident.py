@@ -45,8 +45,10 @@ class Resident:
         self._adapters = LoadedAdapters(self.model)
         self._proven: OrderedDict[Proof, None] = OrderedDict()
         probe = self.model.tokenize(_PROBE_TEXT, add_special=True, parse_special=False)
-        self._probe_tokens = self._allowed(probe)
-        self._base_logits = self._probe(AdapterSet(), self._probe_tokens[:_FIRST_LOOK])
+        self._first, self._second = (
+            self._allowed(probe[:count]) for count in (_FIRST_LOOK, _SECOND_LOOK)
+        )
+        self._base_logits = self._probe(AdapterSet(), self._first)
 
     def _context(self, plan: RuntimePlan, n_ctx: int, lane: OverlayLane | None) -> Context:
         overlay = None if lane is None else lane.context(plan.context.n_threads)
@@ -83,7 +85,7 @@ class Resident:
             with blaming(planned.digest):
                 self._prove_alone(planned, plan.lane)
         if len(wanted) > 1:
-            logits = self._probe(together, self._probe_tokens[:_FIRST_LOOK])
+            logits = self._probe(together, self._first)
             self._require_finite(logits, "The adapters together")
         self._proven[proof] = None
         if len(self._proven) > _MAX_PROOFS:
@@ -119,17 +121,17 @@ class Resident:
 
     def _looks(self, planned: PlannedAdapter) -> Sequence[Tokens]:
         """What to try an adapter on, the cheapest first."""
-        first, second = self._probe_tokens[:_FIRST_LOOK], self._probe_tokens[:_SECOND_LOOK]
         # Retrained tokens change nothing in a text that has none of them.
-        return [self._allowed((*planned.tokens, *tokens)) for tokens in (first, second)]
+        both = self._first, self._second
+        return [self._allowed((*planned.tokens, *tokens)) for tokens in both]
 
     def _allowed(self, tokens: Tokens) -> Tokens:
         # llama.cpp aborts on more tokens than a batch may have, and a base may have few.
         return tokens[: self._prober.n_batch]
 
     def _base(self, tokens: Tokens) -> NDArray[np.float32]:
-        first = self._probe_tokens[:_FIRST_LOOK]
-        return self._base_logits if tokens == first else self._probe(AdapterSet(), tokens)
+        alike = tokens == self._first
+        return self._base_logits if alike else self._probe(AdapterSet(), tokens)
 
     def _require_reached(self, planned: PlannedAdapter, alone: AdapterSet) -> None:
         if alone.plan is None or self._prober.overlay is None:
