@@ -178,19 +178,22 @@ def test_the_base_alone(workspace: Workspace, prompts: list[list[int]], plain: A
     assert difference < TOLERANCE
 
 
+@pytest.fixture
+def agrees(
+    workspace: Workspace, model: Any, prompts: list[list[int]], plain: Any, report: Report
+) -> Callable[[str, list[tuple[Path, float]]], None]:
+    """Runs saved adapters at strengths in the overlay and under PEFT, and compares them."""
+
+    def check(what: str, layers: list[tuple[Path, float]]) -> None:
+        wanted = peft_logits(model, layers, prompts)
+        compare(report, what, run(workspace, layers, prompts), wanted, plain)
+
+    return check
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_a_kind(
-    name: str,
-    workspace: Workspace,
-    model: Any,
-    saved: Callable[[str], Path],
-    prompts: list[list[int]],
-    plain: Any,
-    report: Report,
-):
-    layers = [(saved(name), KINDS[name].strength)]
-    wanted = peft_logits(model, layers, prompts)
-    compare(report, name, run(workspace, layers, prompts), wanted, plain)
+def test_a_kind(name: str, saved: Callable[[str], Path], agrees: Callable[..., None]):
+    agrees(name, [(saved(name), KINDS[name].strength)])
 
 
 @pytest.mark.parametrize(
@@ -199,39 +202,23 @@ def test_a_kind(
 def test_a_prompt_in_batches_of_seven(
     name: str,
     workspace: Workspace,
-    model: Any,
     saved: Callable[[str], Path],
-    prompts: list[list[int]],
-    plain: Any,
-    report: Report,
+    agrees: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
 ):
     context_of = running.context_of
     monkeypatch.setattr(
         running, "context_of", lambda chosen: msgspec.structs.replace(context_of(chosen), n_batch=7)
     )
-    layers = [(saved(name), KINDS[name].strength)]
-    wanted = peft_logits(model, layers, prompts)
-    found = run(workspace, layers, prompts)
+    agrees(f"{name}, batches of 7", [(saved(name), KINDS[name].strength)])
     plan = workspace._running.plan
     assert plan is not None
     assert plan.context.n_batch == 7
-    compare(report, f"{name}, batches of 7", found, wanted, plain)
 
 
 @pytest.mark.parametrize("name", STACKS)
-def test_a_stack(
-    name: str,
-    workspace: Workspace,
-    model: Any,
-    saved: Callable[[str], Path],
-    prompts: list[list[int]],
-    plain: Any,
-    report: Report,
-):
-    layers = [(saved(kind), strength) for kind, strength in STACKS[name]]
-    wanted = peft_logits(model, layers, prompts)
-    compare(report, f"stack of {name}", run(workspace, layers, prompts), wanted, plain)
+def test_a_stack(name: str, saved: Callable[[str], Path], agrees: Callable[..., None]):
+    agrees(f"stack of {name}", [(saved(kind), strength) for kind, strength in STACKS[name]])
 
 
 def test_a_sparse_delta(
